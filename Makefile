@@ -1,0 +1,57 @@
+# Bare `make` lists the targets. Everything runs from a virtual environment in .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+CODE := controller display firmware mock_gpio tests
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check format test bench clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(READY) ## make .venv with the project and its tools installed
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
+	  echo "Feltlink needs Python 3.11, 3.12 or 3.13; run: make setup PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory debian-venv
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(READY)
+
+# Debian splits venv out of Python; install it by name where we may, say so where we may not.
+debian-venv:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -qq && apt-get install -y -qq python3-venv; \
+	elif command -v sudo >/dev/null && command -v apt-get >/dev/null && sudo -n true 2>/dev/null; then \
+	  sudo apt-get update -qq && sudo apt-get install -y -qq python3-venv; \
+	else \
+	  echo "Python's venv module is missing; ask an administrator to install python3-venv."; exit 1; \
+	fi
+
+check: setup ## format, lint, types, import contracts, unit and property tests
+	$(BIN)/ruff format --check --quiet $(CODE)
+	$(BIN)/ruff check --quiet $(CODE)
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest -n 2 tests/unit tests/property
+
+format: setup ## put the code into house format
+	$(BIN)/ruff check --quiet --fix $(CODE)
+	$(BIN)/ruff format --quiet $(CODE)
+
+test: setup ## everything `check` does, and every other test, with coverage of the domain
+	$(BIN)/ruff format --check --quiet $(CODE)
+	$(BIN)/ruff check --quiet $(CODE)
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest -n 2 --cov=controller.domain --cov-branch --cov-fail-under=98
+
+bench: setup ## benchmarks as ratios against a bare baseline; writes build/bench.json
+	$(BIN)/python -m tests.bench.run
+
+clean: ## remove .venv and everything that was built
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Edges of the table process: each file binds one port to one technology."""

@@ -1,0 +1,1 @@
+"""The rule packs that ship with Feltlink, one TOML file a paytable."""

@@ -1,0 +1,1 @@
+"""Sensors and pins. Nothing here knows a meter or a rule."""
