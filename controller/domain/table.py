@@ -1,0 +1,179 @@
+"""The state of one table, as frozen values: the fold of its ledger rows and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from controller.domain.hold import Hold
+from controller.domain.meter import Meter, Posting
+from controller.domain.money import ZERO, Money
+from controller.domain.pack import Hand, Pack, Settings
+
+
+class Phase(StrEnum):
+    """Where the round stands."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    LOCKED = "locked"
+    MISCOUNT = "miscount"
+    IN_PLAY = "in_play"
+    FAULT = "fault"
+
+
+class Role(StrEnum):
+    """What a person's credential allows."""
+
+    DEALER = "dealer"
+    FLOOR = "floor"
+    TECHNICIAN = "technician"
+    AUDITOR = "auditor"
+    SYSTEM = "system"  # the unit itself: sensors, start-up, self-checks
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who acts, and with which credential."""
+
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Wager:
+    """One accepted progressive wager, or one to hand back."""
+
+    seat: int
+    amount: Money
+
+
+@dataclass(frozen=True, slots=True)
+class ChipCount:
+    """So many chips of one amount."""
+
+    amount: Money
+    number: int
+
+
+class PaidFrom(StrEnum):
+    """Where a keyed hand's pay comes from. `ENVY` hands pay their holder nothing."""
+
+    METER = "meter"
+    ODDS = "odds"
+    ENVY = "envy"
+
+
+class ClaimStatus(StrEnum):
+    """How far a keyed hand has come."""
+
+    KEYED = "keyed"  # needs no floor; the dealer pays it
+    WAITING = "waiting"  # for the floor
+    PAID = "paid"  # validated
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A hand the dealer keyed for a seat."""
+
+    seat: int
+    hand: Hand
+    paid_from: PaidFrom
+    amount: Money
+    status: ClaimStatus
+    keyed_by: str
+    validated_by: str = ""
+    late: bool = False  # keyed after its turn had passed, so priced last
+
+
+@dataclass(frozen=True, slots=True)
+class Envy:
+    """What one bettor is owed because another player holds a qualifying hand."""
+
+    seat: int
+    holder: int
+    hand: Hand
+    amount: Money
+
+
+@dataclass(frozen=True, slots=True)
+class WagerChange:
+    """A wager the floor struck or added before the round was proved."""
+
+    seat: int
+    amount: Money
+    struck: bool
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round, from opening the betting to END."""
+
+    number: int
+    wagers: tuple[Wager, ...] = ()  # accepted, lowest seat first
+    counts: tuple[tuple[ChipCount, ...], ...] = ()  # first to last
+    changes: tuple[WagerChange, ...] = ()
+    proved: bool = False  # chips and wagers agreed; the contributions stand on the meters
+    contributions: tuple[Posting, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    holds: tuple[Hold, ...] = ()  # in the order in which they were taken
+    ties: tuple[tuple[int, ...], ...] = ()
+    envy_paid: tuple[Envy, ...] = ()
+
+    def wager_of(self, seat: int) -> Wager | None:
+        return next((wager for wager in self.wagers if wager.seat == seat), None)
+
+    def claim_of(self, seat: int) -> Claim | None:
+        return next((claim for claim in self.claims if claim.seat == seat), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Lifetime totals of the table that belong to no single meter. They never reset."""
+
+    wagers: int = 0
+    wagered: Money = ZERO
+    voided_wagers: int = 0
+    voided: Money = ZERO
+    odds_paid: Money = ZERO
+    envy_paid: Money = ZERO
+    rounds: int = 0
+    voided_rounds: int = 0
+    miscounts: int = 0
+    late_chips: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Everything a table knows that must survive a power cut."""
+
+    pack: Pack
+    settings: Settings
+    meters: tuple[Meter, ...]
+    phase: Phase = Phase.CLOSED
+    resume: Phase = Phase.CLOSED  # where FAULT came from
+    fault: str = ""
+    round: Round = Round(1)
+    must_clear: tuple[int, ...] = ()  # seats covered since before the last END
+    out_of_service: tuple[int, ...] = ()  # of those, the ones covered too long
+    to_return: tuple[Wager, ...] = ()  # wagers to hand back to the players
+    totals: Totals = Totals()
+    holds_taken: int = 0
+
+    def meter(self, name: str) -> Meter:
+        return next(meter for meter in self.meters if meter.name == name)
+
+
+def pay_order(seats: int) -> range:
+    """Payment runs from the dealer's right, so from the last seat down to seat 1 (MD 11.H)."""
+    return range(seats, 0, -1)
+
+
+def with_change(wagers: tuple[Wager, ...], change: WagerChange) -> tuple[Wager, ...]:
+    """The accepted wagers once the floor has struck or added one."""
+    others = [wager for wager in wagers if wager.seat != change.seat]
+    if not change.struck:
+        others.append(Wager(change.seat, change.amount))
+    return tuple(sorted(others, key=lambda wager: wager.seat))
