@@ -1,0 +1,1 @@
+"""One module a subcommand: each reads its arguments, calls the rest, and prints the answer."""
