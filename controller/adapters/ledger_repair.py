@@ -1,0 +1,237 @@
+"""What happens to the two ledger files at start: accepted, repaired from each other, or refused.
+
+It may not lose a row: files are moved aside and never deleted, a doubtful case changes nothing,
+and a commissioned table never starts from an empty ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from controller.adapters.ledger_file import (
+    COMPANIONS,
+    FILE_NAME,
+    Identity,
+    companion,
+    create,
+    extend,
+    remove,
+    rows_after,
+    sync_folder,
+)
+from controller.adapters.ledger_inspect import Judged, connect_to_read, judge
+from controller.domain.errors import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from controller.chain import Row
+
+MARKER_NAME: Final = "commissioned.json"
+SCRATCH_NAME: Final = FILE_NAME + ".new"
+
+
+def settle(data: Path, copy: Path, table_id: str) -> tuple[str, ...]:
+    """Leave two equal, verified files behind, and say what was repaired. The caller has the locks.
+
+    Fault if that takes a person; the files are then as they were.
+    """
+    primary = judge(data / FILE_NAME, live=False)
+    spare = judge(copy / FILE_NAME, live=False)
+    marker = _read_marker(data)
+    _refuse_strangers(table_id, data, marker, primary, spare)
+    identity = primary.identity or spare.identity
+    states = (primary.report.state, spare.report.state)
+    if states == ("missing", "missing"):
+        identity = _commission(data, copy, table_id)
+        repairs = []
+    elif "good" not in states or identity is None:
+        raise Fault(_no_good_file(primary, spare))
+    elif states == ("good", "good"):
+        repairs = _level(primary, spare)
+    elif states[0] == "good":
+        repairs = [_rebuild(spare, primary, identity)]
+    else:
+        repairs = [_rebuild(primary, spare, identity)]
+    for folder in (data, copy):
+        remove(folder / SCRATCH_NAME)
+    return (*repairs, *_renew_marker(data, marker, identity))
+
+
+def _read_marker(data: Path) -> Identity | str | None:
+    """Who was commissioned here; a text says why the marker cannot be read; None: nobody was."""
+    try:
+        content = json.loads((data / MARKER_NAME).read_text("utf-8"))
+        return Identity(str(content["table_id"]), str(content["ledger_id"]))
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        return f"{data / MARKER_NAME} could not be read ({error})"
+
+
+def _refuse_strangers(
+    table_id: str, data: Path, marker: Identity | str | None, primary: Judged, spare: Judged
+) -> None:
+    """Stop before files of two tables, or of two ledgers of one table, are mixed."""
+    named = [(side.report.path, side.identity) for side in (primary, spare) if side.identity]
+    if isinstance(marker, Identity):
+        named.insert(0, (data / MARKER_NAME, marker))
+    for path, identity in named:
+        if identity.table_id != table_id:
+            raise Fault(
+                f"{path} belongs to table {identity.table_id}, but this is table {table_id}:"
+                " put in the medium of this table, or correct the table's id"
+            )
+        if identity != named[0][1]:
+            raise Fault(
+                f"{path} belongs to another ledger of table {table_id} than {named[0][0]}:"
+                " put in the medium that was commissioned together with this one"
+            )
+    if marker is not None and primary.report.state == spare.report.state == "missing":
+        raise Fault(
+            f"this table was commissioned, but {primary.report.path} and {spare.report.path} are"
+            " both missing, and it will not start from an empty ledger: put the ledger media back,"
+            " or restore a ledger file from the backup"
+        )
+
+
+def _commission(data: Path, copy: Path, table_id: str) -> Identity:
+    identity = Identity(table_id, str(uuid4()))
+    for folder in (data, copy):
+        _install(folder / FILE_NAME, identity, source=None)
+    return identity
+
+
+def _level(primary: Judged, spare: Judged) -> list[str]:
+    """Both are good: bring the shorter to the length of the longer, if it is its beginning."""
+    longer, shorter = sorted((primary, spare), key=lambda side: side.report.rows, reverse=True)
+    _refuse_divergence(longer, shorter)
+    first, last = shorter.report.rows + 1, longer.report.rows
+    if first > last:
+        return []
+    with closing(_rows(longer.report.path, shorter.report.rows)) as rows:
+        extend(shorter.report.path, rows)
+    lacked = f"row {last}" if first == last else f"rows {first} to {last}"
+    return [
+        f"{shorter.report.path} lacked {lacked}, as after a power cut between the two writes;"
+        f" added from {longer.report.path}"
+    ]
+
+
+def _rebuild(bad: Judged, good: Judged, identity: Identity) -> str:
+    """Replace a damaged or missing file by a verified copy of the good one."""
+    if bad.report.rows > good.report.rows:
+        raise Fault(
+            f"{_describe(bad)}, but its first {bad.report.rows} rows are sound and"
+            f" {good.report.path} has only {good.report.rows} of them. {_WORKSHOP}"
+        )
+    _refuse_divergence(good, bad)
+    aside = _install(bad.report.path, identity, source=good)
+    moved = f"; the old file was moved to {aside.name}" if aside else ""
+    return (
+        f"{_describe(bad)}; it was rebuilt from {good.report.path} and verified,"
+        f" {good.report.rows} rows{moved}"
+    )
+
+
+def _refuse_divergence(longer: Judged, shorter: Judged) -> None:
+    """A hash covers all rows before it, so comparing the last common one compares all."""
+    if shorter.last is None or _hash_at(longer.report.path, shorter.last.seq) == shorter.last.hash:
+        return
+    with (
+        closing(_rows(longer.report.path, 0)) as ours,
+        closing(_rows(shorter.report.path, 0)) as theirs,
+    ):
+        pairs = zip(ours, theirs, strict=False)
+        seq = next(one.seq for one, other in pairs if one.hash != other.hash)
+    raise Fault(
+        f"{longer.report.path} and {shorter.report.path} tell two different stories from row"
+        f" {seq} on. {_WORKSHOP}"
+    )
+
+
+def _hash_at(path: Path, seq: int) -> str:
+    with closing(_rows(path, seq - 1)) as rows:
+        return next(rows).hash
+
+
+def _rows(path: Path, after_seq: int) -> Generator[Row, None, None]:
+    with closing(connect_to_read(path, live=False)) as db:
+        yield from rows_after(db, after_seq)
+
+
+def _install(path: Path, identity: Identity, *, source: Judged | None) -> Path | None:
+    """Build and verify beside the old file, then swap; returns where the old one went.
+
+    Power may go at any point: the side is then still damaged or missing, and done again.
+    """
+    scratch = path.with_name(SCRATCH_NAME)
+    remove(scratch)
+    if source is None:
+        create(scratch, identity, ())
+    else:
+        with closing(_rows(source.report.path, 0)) as rows:
+            create(scratch, identity, rows)
+    built = judge(scratch, live=False)
+    if built.report.state != "good" or (source and built.last != source.last):
+        raise Fault(
+            f"{path} was rebuilt but did not verify ({built.report.why or 'rows are lacking'}):"
+            " replace this medium and start again"
+        )
+    aside = _move_aside(path)
+    scratch.rename(path)
+    sync_folder(path.parent)
+    return aside
+
+
+def _move_aside(path: Path) -> Path | None:
+    """A WAL must go with its file: beside a new file SQLite would apply it to the wrong pages."""
+    present = [suffix for suffix in COMPANIONS if companion(path, suffix).exists()]
+    if not present:
+        return None
+    number = 1
+    while any(companion(path, f".damaged-{number}{suffix}").exists() for suffix in COMPANIONS):
+        number += 1
+    aside = companion(path, f".damaged-{number}")
+    for suffix in present:
+        companion(path, suffix).rename(companion(aside, suffix))
+    sync_folder(path.parent)
+    return aside
+
+
+def _renew_marker(data: Path, marker: Identity | str | None, identity: Identity) -> list[str]:
+    """Written last: without it a half-done commissioning simply starts over."""
+    if isinstance(marker, Identity):
+        return []
+    scratch = data / (MARKER_NAME + ".new")
+    content = {"table_id": identity.table_id, "ledger_id": identity.ledger_id}
+    with scratch.open("w", encoding="utf-8") as file:
+        json.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    scratch.rename(data / MARKER_NAME)
+    sync_folder(data)
+    return [f"{marker}; it was written again from the ledger"] if marker else []
+
+
+_WORKSHOP: Final = (
+    "Nothing was changed. Keep this table switched off, delete no file, and bring both media to"
+    " the workshop: `feltlink ledger export` reads out every row that can still be read"
+)
+
+
+def _no_good_file(primary: Judged, spare: Judged) -> str:
+    return f"No ledger file can be trusted: {_describe(primary)}; {_describe(spare)}. {_WORKSHOP}"
+
+
+def _describe(side: Judged) -> str:
+    report = side.report
+    if report.state == "missing":
+        return f"{report.path} was missing"
+    where = "" if report.first_bad is None else f" at row {report.first_bad}"
+    return f"{report.path} was damaged{where} ({report.why})"
