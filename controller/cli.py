@@ -1,0 +1,60 @@
+"""The one command, `feltlink`. Each subcommand is imported only when it is called for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+from controller.domain.errors import BadInput, Broken, Fault
+
+COMMANDS = {
+    "play": "drive one simulated table from a script",
+    "rules": "list the rule packs, show one, check a pack or table file",
+    "evaluate": "name a hand, and the line it wins in a pack",
+    "ledger": "verify or export a table's ledger",
+}
+USAGE = "usage: feltlink COMMAND ...\n\n" + "".join(
+    f"  {name:<10} {what}\n" for name, what in COMMANDS.items()
+)
+COULD_NOT, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one subcommand. Exit status: 0 good, 1 could not, 2 bad input."""
+    words = sys.argv[1:] if argv is None else argv
+    if not words or words[0] in ("-h", "--help", "help"):
+        sys.stdout.write(f"{USAGE}\nfeltlink COMMAND --help says more.\n")
+        return 0 if words else BAD_INPUT
+    if words[0] == "--version":
+        sys.stdout.write(f"feltlink {import_module('controller').VERSION}\n")
+        return 0
+    if words[0] not in COMMANDS:
+        known = ", ".join(COMMANDS)
+        return _sorry(BAD_INPUT, f"{words[0]!r} is not a command; known are {known}.")
+    return _run(words[0], words[1:])
+
+
+def _run(name: str, words: list[str]) -> int:
+    command = import_module(f"controller.commands.{name}")
+    try:
+        status: int = command.run(words)
+        sys.stdout.flush()
+    except BadInput as bad:
+        return _sorry(BAD_INPUT, *bad.problems)
+    except Fault as fault:
+        return _sorry(COULD_NOT, str(fault))
+    except Broken as broken:
+        return _sorry(COULD_NOT, f"stopped, because a check of its own failed: {broken}.")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output left, as `head` does: no fault of ours and nothing to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _sorry(status: int, *sentences: str) -> int:
+    sys.stderr.write("".join(f"feltlink: {sentence}\n" for sentence in sentences))
+    return status

@@ -1,0 +1,112 @@
+"""`feltlink ledger verify DIR` and `export DIR`: read-only, for auditors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from controller.adapters.ledger_inspect import SideReport, inspect, read_rows
+from controller.audit import Finding, audit
+from controller.domain.errors import BadInput, Fault
+
+
+def run(argv: list[str]) -> int:
+    options = _options(argv)
+    data = Path(options.directory)
+    if not data.is_dir():
+        raise BadInput(f"{data}: there is no such directory; give a table's data directory.")
+    sides = inspect(data, Path(options.copy) if options.copy else None)
+    if all(side.state == "missing" for side in sides):
+        raise BadInput(f"{data}: no ledger is here; give a table's data directory.")
+    if options.action == "export":
+        return _export(sides)
+    return _verify(sides, as_json=options.json)
+
+
+def _options(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="feltlink ledger", description=__doc__)
+    parser.add_argument("action", choices=("verify", "export"))
+    parser.add_argument("directory", metavar="DIR", help="a table's data directory")
+    parser.add_argument("--copy", metavar="DIR", help="where the second copy is, if not DIR/copy")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    return parser.parse_args(argv)
+
+
+def _verify(sides: tuple[SideReport, SideReport], *, as_json: bool) -> int:
+    best = _best(sides)
+    finding = audit(read_rows(best.path)).finding if best.state == "good" else _chain(best)
+    in_step = {side.head for side in sides if side.state == "good"} == {best.head}
+    good = finding is None and in_step and all(side.state == "good" for side in sides)
+    if as_json:
+        sys.stdout.write(json.dumps(_document(sides, finding, best, ok=good)) + "\n")
+    else:
+        _say(sides, finding, in_step=in_step)
+    return 0 if good else 1
+
+
+def _best(sides: tuple[SideReport, SideReport]) -> SideReport:
+    """The side to read: a good one before a damaged one, the longer before the shorter."""
+    return max(sides, key=lambda side: (side.state == "good", side.rows))
+
+
+def _chain(side: SideReport) -> Finding:
+    return Finding(side.first_bad or side.rows + 1, side.why)
+
+
+def _document(
+    sides: tuple[SideReport, SideReport], finding: Finding | None, best: SideReport, *, ok: bool
+) -> dict[str, object]:
+    bad = next((side for side in sides if side.state == "damaged"), None)
+    first = finding or (_chain(bad) if bad else None)
+    return {
+        "ok": ok,
+        "rows": best.rows,
+        "head": best.head,
+        "first_bad": first.seq if first else None,
+        "why": first.why if first else None,
+        "sides": [asdict(side) | {"path": str(side.path)} for side in sides],
+    }
+
+
+def _say(sides: tuple[SideReport, SideReport], finding: Finding | None, *, in_step: bool) -> None:
+    for side in sides:
+        detail = f"{side.rows} rows, head {side.head[:16]}" if side.state == "good" else side.why
+        where = f", first bad row {side.first_bad}" if side.first_bad else ""
+        sys.stdout.write(f"{side.path}: {side.state}{where}: {detail}\n")
+    if finding is not None:
+        sys.stdout.write(f"first bad row {finding.seq}: {finding.why}\n")
+    elif not in_step or any(side.state != "good" for side in sides):
+        sys.stdout.write("one file is behind or damaged; starting the table repairs it\n")
+    else:
+        sys.stdout.write("every row follows; the money identity holds to the micro-cent\n")
+
+
+def _export(sides: tuple[SideReport, SideReport]) -> int:
+    best = _best(sides)
+    if best.state != "good":
+        sys.stderr.write(f"feltlink: {best.path} is damaged ({best.why}); exporting what reads.\n")
+    for row in read_rows(best.path):
+        document = {
+            "seq": row.seq,
+            "boot": row.boot,
+            "time": row.time,
+            "kind": row.kind,
+            "version": row.version,
+            "payload": _payload(row.payload),
+            "previous": row.previous,
+            "hash": row.hash,
+        }
+        sys.stdout.write(json.dumps(document) + "\n")
+    if best.state != "good":
+        raise Fault("What was exported comes from a damaged ledger; keep both media as they are.")
+    return 0
+
+
+def _payload(payload: bytes) -> object:
+    try:
+        return json.loads(payload)
+    except ValueError:
+        return payload.decode("utf-8", "replace")
