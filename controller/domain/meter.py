@@ -181,14 +181,14 @@ def award(meter: Meter, percent: int) -> Money:
 def reset(meter: Meter) -> tuple[Posting, ...]:
     """After a 100 % award: seed plus the whole reserve, as far as the limit lets them show."""
     parameters = meter.parameters
-    seeded = meter.current + parameters.seed
-    room = _room(replace(meter, current=seeded))
+    seed = min(parameters.seed, _room(meter))  # a crumb left on it may meet a limit as low
+    room = _room(replace(meter, current=meter.current + seed))
     from_overflow = ZERO
     if parameters.overflow is Overflow.NEXT:
         from_overflow = min(meter.overflow, room)
     from_reserve = min(meter.reserve, room - from_overflow)
     return _without_zero(
-        Posting(meter.name, Account.FUNDED, Account.CURRENT, parameters.seed),
+        Posting(meter.name, Account.FUNDED, Account.CURRENT, seed),
         Posting(meter.name, Account.OVERFLOW, Account.CURRENT, from_overflow),
         Posting(meter.name, Account.RESERVE, Account.CURRENT, from_reserve),
     )
