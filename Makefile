@@ -4,9 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 CODE := controller display firmware mock_gpio tests
 READY := .venv/.ready
+PYTEST = $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test bench clean
+.PHONY: help setup lint check format test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -31,23 +32,25 @@ debian-venv:
 	  echo "Python's venv module is missing; ask an administrator to install python3-venv."; exit 1; \
 	fi
 
-check: setup ## format, lint, types, import contracts, unit and property tests
+lint: setup ## format, lint, types, import contracts, generated documents
 	$(BIN)/ruff format --check --quiet $(CODE)
 	$(BIN)/ruff check --quiet $(CODE)
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest -n 2 tests/unit tests/property
+	$(BIN)/python -m tests.requirements_table --check
 
-format: setup ## put the code into house format
+check: lint ## lint, and the unit and property tests: a minute
+	$(PYTEST) tests/unit tests/property
+
+format: setup ## put the code into house format, and the generated documents up to date
 	$(BIN)/ruff check --quiet --fix $(CODE)
 	$(BIN)/ruff format --quiet $(CODE)
+	$(BIN)/python -m tests.requirements_table
+	$(BIN)/python -m tests.round_diagram
 
-test: setup ## everything `check` does, and every other test, with coverage of the domain
-	$(BIN)/ruff format --check --quiet $(CODE)
-	$(BIN)/ruff check --quiet $(CODE)
-	$(BIN)/mypy --no-error-summary
-	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest -n 2 --cov=controller.domain --cov-branch --cov-fail-under=98
+test: lint ## every test, with branch coverage of the domain of at least 98 %
+	$(PYTEST) tests/unit tests/property --cov=controller.domain --cov-branch --cov-fail-under=98
+	$(PYTEST) tests/contract tests/scenarios tests/simulation
 
 bench: setup ## benchmarks as ratios against a bare baseline; writes build/bench.json
 	$(BIN)/python -m tests.bench.run

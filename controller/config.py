@@ -20,6 +20,7 @@ from controller.choices import (
 )
 from controller.document import (
     AMOUNT,
+    CENTS,
     IDENTIFIER,
     RATE,
     Kind,
@@ -221,7 +222,7 @@ class _Reader:
             initial_reserve=section.take("initial_reserve", AMOUNT, ZERO),
             rate_ppm=section.take("rate", RATE, rule.default_rate_ppm),
             reserve_rate_ppm=section.take("reserve_rate", RATE, rule.default_reserve_rate_ppm),
-            limit=section.take("limit", AMOUNT, None),
+            limit=section.take("limit", CENTS, None),
             overflow=section.take("overflow", OVERFLOW, Overflow.RESERVE),
             max_contribution=section.take("max_contribution", AMOUNT, None),
             link=section.take("link", IDENTIFIER, None),

@@ -54,6 +54,7 @@ class TableService:
     ) -> None:
         self._ledger, self._board, self._clock = ledger, board, clock
         self._boot = ledger.head.boot + 1 if ledger.head else 1
+        self._late_seats: set[int] = set()  # where a chip was placed after LOCK
         self.stopped = ""  # why the table stopped, if the ledger failed
         table = replay(ledger)
         self.table = self._commission(file) if table is None else table
@@ -111,6 +112,7 @@ class TableService:
 
     def _record(self, event: did.Event) -> None:
         if isinstance(event, did.BetsLocked):
+            self._late_seats.clear()
             self._checked_head()
         self._append(event)
         self.table = machine.apply(self.table, event)
@@ -150,7 +152,7 @@ class TableService:
     def seen(self) -> dict[int, Chip]:
         """The chip that counts at each seat: the first to settle, at a seat that may wager."""
         first: dict[int, Chip] = {}
-        for chip in sorted(self._board.chips(), key=lambda c: (c.since_ms, c.amount)):
+        for chip in sorted(self._board.chips(), key=lambda c: (c.since_ms, c.amount.ucents)):
             if chip.seat not in self.table.must_clear:
                 first.setdefault(chip.seat, chip)
         return first
@@ -178,9 +180,12 @@ class TableService:
 
     def _late(self, seat: int, *, covered: bool) -> did.Event | None:
         """The dealer lifting an accepted chip is the collection; all else after LOCK is late."""
-        collected = not covered and self.table.round.wager_of(seat) is not None
-        if self.table.phase not in IN_ROUND or collected:
+        if self.table.phase not in IN_ROUND:
             return None
+        accepted = self.table.round.wager_of(seat) is not None
+        if accepted and not covered and seat not in self._late_seats:
+            return None
+        self._late_seats.add(seat)
         event = machine.decide(self.table, ask.NoteLateChip(UNIT, seat, placed=covered))
         self._record(event)
         return event

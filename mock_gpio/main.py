@@ -68,6 +68,7 @@ def build(ledger: Ledger, file: TableFile, world: str) -> Bench:
     board = FakeBoard(now_ms=now_ms)
     for seat, amount in there["chips"]:
         board.sense(seat, parse_money(amount), covered=True)
+        board.now_ms += 1  # of two chips at a seat the first one stays the first
     board.now_ms += SETTLE_MS  # a start takes longer than a chip needs to settle
     service = TableService(
         ledger=ledger, board=board, clock=SimulatedClock(board), file=file, software=VERSION

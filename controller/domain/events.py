@@ -138,6 +138,7 @@ class WinRecord:
     meter: str  # empty for odds
     meter_before: Money
     meter_after: Money
+    overflow: str  # where money above the limit went at the time; empty for odds
     amount: Money
     keyed_by: str
     validated_by: str
@@ -187,6 +188,7 @@ class RoundEnded:
     fingerprint: str
     wagers: tuple[Wager, ...]
     counts: tuple[tuple[ChipCount, ...], ...]
+    changes: tuple[WagerChange, ...]
     wins: tuple[WinRecord, ...]
     envy: tuple[Envy, ...]
     readings: tuple[MeterReading, ...]

@@ -101,7 +101,13 @@ def _resolved(table: Table, event: did.MiscountResolved) -> Changes:
 
 
 def _reopened(table: Table, event: did.BetsReopened) -> Changes:
-    fresh = Round(table.round.number, ties=table.round.ties)
+    round_ = table.round
+    fresh = Round(
+        round_.number,
+        past_counts=(*round_.past_counts, *round_.counts),
+        changes=round_.changes,
+        ties=round_.ties,
+    )
     return {"round": fresh, "to_return": (*table.to_return, *event.returned)}
 
 

@@ -113,11 +113,10 @@ _GIVING: Final = frozenset({"initial", "funded", "contributed", "adjusted_up"})
 
 def check_identity(meter: Meter) -> None:
     """The money identity, to the micro-cent."""
-    inside = (meter.current, meter.reserve, meter.overflow, meter.held)
-    brought = (meter.initial, meter.funded, meter.contributed, meter.adjusted_up)
-    taken = (meter.paid, meter.voided, meter.adjusted_down)
-    balance = sum(a.ucents for a in inside) + sum(a.ucents for a in taken)
-    if balance != sum(a.ucents for a in brought):
+    inside = meter.current + meter.reserve + meter.overflow + meter.held
+    brought = meter.initial + meter.funded + meter.contributed + meter.adjusted_up
+    taken = meter.paid + meter.voided + meter.adjusted_down
+    if inside + taken != brought:
         raise Broken(f"meter {meter.name}: the money identity does not hold")
 
 
@@ -181,14 +180,14 @@ def award(meter: Meter, percent: int) -> Money:
 def reset(meter: Meter) -> tuple[Posting, ...]:
     """After a 100 % award: seed plus the whole reserve, as far as the limit lets them show."""
     parameters = meter.parameters
-    seed = min(parameters.seed, _room(meter))  # a crumb left on it may meet a limit as low
-    room = _room(replace(meter, current=meter.current + seed))
+    seeded = meter.current + parameters.seed
+    room = _room(replace(meter, current=seeded))
     from_overflow = ZERO
     if parameters.overflow is Overflow.NEXT:
         from_overflow = min(meter.overflow, room)
     from_reserve = min(meter.reserve, room - from_overflow)
     return _without_zero(
-        Posting(meter.name, Account.FUNDED, Account.CURRENT, seed),
+        Posting(meter.name, Account.FUNDED, Account.CURRENT, parameters.seed),
         Posting(meter.name, Account.OVERFLOW, Account.CURRENT, from_overflow),
         Posting(meter.name, Account.RESERVE, Account.CURRENT, from_reserve),
     )

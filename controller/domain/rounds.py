@@ -69,6 +69,8 @@ def _count(table: Table, command: ask.KeyCount) -> tuple[ChipCount, ...]:
         chips = (ChipCount(amounts.pop(), command.number),)
     for chip in chips:
         _check_wager(table, chip.amount)
+        if chip.number < 0:
+            raise Refused(f"{chip.number} chips cannot be counted.")
     if len({chip.amount for chip in chips}) < len(chips):
         raise Refused("The count names one amount twice; key each amount once.")
     return tuple(sorted((c for c in chips if c.number), key=lambda chip: chip.amount))
@@ -230,6 +232,7 @@ def win_record(table: Table, claim: Claim) -> did.WinRecord:
         meter=hold.meter if hold else "",
         meter_before=hold.before if hold else ZERO,
         meter_after=hold.after if hold else ZERO,
+        overflow=table.meter(hold.meter).parameters.overflow.value if hold else "",
         amount=claim.amount,
         keyed_by=claim.keyed_by,
         validated_by=claim.validated_by,
@@ -307,7 +310,8 @@ def end_round(table: Table, command: ask.EndRound) -> did.RoundEnded:
         round=round_.number,
         fingerprint=table.pack.fingerprint,
         wagers=round_.wagers,
-        counts=round_.counts,
+        counts=(*round_.past_counts, *round_.counts),
+        changes=round_.changes,
         wins=tuple(win_record(table, c) for c in sorted(wins, key=lambda c: -c.seat)),
         envy=round_.envy_paid,
         readings=tuple(

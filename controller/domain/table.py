@@ -113,7 +113,8 @@ class Round:
 
     number: int
     wagers: tuple[Wager, ...] = ()  # accepted, lowest seat first
-    counts: tuple[tuple[ChipCount, ...], ...] = ()  # first to last
+    counts: tuple[tuple[ChipCount, ...], ...] = ()  # since LOCK, first to last
+    past_counts: tuple[tuple[ChipCount, ...], ...] = ()  # before betting was reopened
     changes: tuple[WagerChange, ...] = ()
     proved: bool = False  # chips and wagers agreed; the contributions stand on the meters
     contributions: tuple[Posting, ...] = ()

@@ -97,10 +97,8 @@ class _Desk:
         return rest
 
     def give_all_back(self, hold: Hold) -> None:
-        rest: Hold | None = hold
         for share in hold.shares:
-            if rest is not None:
-                rest = self.give_back(rest, share.seat)
+            hold = self.give_back(hold, share.seat) or hold
 
     def trim(self, meter: str) -> None:
         self._post(meter, trim(self.meters[meter]))
@@ -180,10 +178,9 @@ def _drop_unwanted(desk: _Desk, meter: str, wanted: dict[int, tuple[int, Claim]]
         if not hold.pinned:
             desk.give_all_back(hold)
             continue
-        rest: Hold | None = hold
         for share in hold.shares:
-            if rest is not None and not _is_wanted(hold, share.seat, wanted):
-                rest = desk.give_back(rest, share.seat)
+            if not _is_wanted(hold, share.seat, wanted):
+                hold = desk.give_back(hold, share.seat) or hold
 
 
 def _is_wanted(hold: Hold, seat: int, wanted: dict[int, tuple[int, Claim]]) -> bool:

@@ -58,11 +58,13 @@ def main() -> int:
 
 def durable_steps() -> Iterator[Result]:
     """Lock, count and END of a six-wager round, against bare commits of rows of the same size."""
-    with tempfile.TemporaryDirectory(prefix="feltlink-bench-", dir=ROOT) as folder:
-        with _table(Path(folder)) as (service, board, ledger):
-            row_bytes = _row_bytes(service, board, ledger)
-            bare = _bare(Path(folder) / "bare.sqlite", row_bytes)
-            pairs = [(_rate(bare), _rate(lambda: _round(service, board))) for _ in range(SLICES)]
+    with (
+        tempfile.TemporaryDirectory(prefix="feltlink-bench-", dir=ROOT) as folder,
+        _table(Path(folder)) as (service, board, ledger),
+    ):
+        row_bytes = _row_bytes(service, board, ledger)
+        bare = _bare(Path(folder) / "bare.sqlite", row_bytes)
+        pairs = [(_rate(bare), _rate(lambda: _round(service, board))) for _ in range(SLICES)]
     ratio = median(ours / base for base, ours in pairs)
     base, ours = median(b for b, _ in pairs), median(o for _, o in pairs)
     yield Result(

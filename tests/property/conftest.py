@@ -11,7 +11,7 @@ settings.register_profile(
     deadline=None,
     database=None,  # a run depends on nothing that an earlier one left behind
     print_blob=True,
-    max_examples=int(os.environ.get("FELTLINK_EXAMPLES", "60")),
+    max_examples=int(os.environ.get("FELTLINK_EXAMPLES", "300")),
     stateful_step_count=40,
     suppress_health_check=[HealthCheck.too_slow],
 )

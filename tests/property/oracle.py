@@ -60,16 +60,12 @@ class Pot:
         self.reserve += hidden
         return visible + hidden
 
-    def seed_to_fund(self) -> int:
-        """Crumbs of a cent that an award left count towards a limit as low as the seed."""
-        return min(self.parameters.seed.ucents, self.room())
-
     def award(self, percent: int) -> int:
         """A winner's turn: so much of what stands here, down to the cent."""
         amount = self.current * percent // 100 // CENT * CENT
         self.current -= amount
         if percent == 100:
-            self.current += self.seed_to_fund()
+            self.current += self.parameters.seed.ucents
             if self.parameters.overflow is Overflow.NEXT:
                 waiting = min(self.overflow, self.room())
                 self.overflow -= waiting
@@ -98,10 +94,8 @@ def prices(start: Pot, policy: Simultaneous, turns: Sequence[tuple[int, int]]) -
         firsts = dict.fromkeys(percent for _, percent in turns)
         groups = [(p, [seat for seat, percent in turns if percent == p]) for p in firsts]
     for percent, seats in groups:
-        stood = pot.current
         amount = pot.award(percent)
-        left = replace(pot, current=stood - amount)
-        funded += left.seed_to_fund() if percent == 100 else 0
+        funded += start.parameters.seed.ucents if percent == 100 else 0
         if policy is Simultaneous.FULL:
             funded += amount * (len(seats) - 1)
         paid.update(_parts(amount, seats, policy))

@@ -15,6 +15,7 @@ from controller.domain.money import UCENTS_PER_CENT, UCENTS_PER_DOLLAR, Money
 from controller.domain.pack import (
     CountMode,
     MeterParameters,
+    OddsPay,
     Overflow,
     Pack,
     Settings,
@@ -46,10 +47,16 @@ def amounts(dollars: int) -> st.SearchStrategy[Money]:
     return st.one_of(cents, st.integers(0, dollars * UCENTS_PER_DOLLAR).map(Money))
 
 
+def next_cent(amount: Money) -> Money:
+    """A limit is on what shows, so it is one of whole cents."""
+    return amount if amount.is_whole_cents() else amount.whole_cents() + Money(UCENTS_PER_CENT)
+
+
 @st.composite
 def parameters(draw: st.DrawFn, name: str, rate_ppm_max: int) -> MeterParameters:
     """A meter small enough that limits and seeds are reached within an evening."""
-    seed, initial = draw(amounts(30)), draw(amounts(60))
+    seed = draw(amounts(30))
+    initial = draw(st.just(seed) | amounts(60))  # most meters start at their seed
     above = draw(st.none() | amounts(12))
     return MeterParameters(
         name=name,
@@ -58,7 +65,7 @@ def parameters(draw: st.DrawFn, name: str, rate_ppm_max: int) -> MeterParameters
         initial_reserve=draw(st.just(Money(0)) | amounts(8)),
         rate_ppm=draw(st.integers(0, rate_ppm_max)),
         reserve_rate_ppm=draw(st.just(0) | st.integers(0, rate_ppm_max)),
-        limit=None if above is None else max(seed, initial) + above,
+        limit=None if above is None else next_cent(max(seed, initial) + above),
         overflow=draw(st.sampled_from(Overflow)),
         max_contribution=draw(amounts(20)) if draw(st.integers(0, 9)) == 9 else None,
         link=None,
@@ -75,6 +82,13 @@ def wagers_of(pack: Pack) -> st.SearchStrategy[tuple[Money, ...]]:
     return st.sampled_from([*choices, tuple(taken)])
 
 
+@cache
+def odds_amounts(pack: Pack) -> tuple[Money, ...]:
+    """Sums that the tray really pays, to stand exactly on a bound."""
+    odds = [pay.multiplier for pay in pack.pays if isinstance(pay, OddsPay)]
+    return tuple(wager * multiplier for wager in (ONE, FIVE) for multiplier in odds)
+
+
 @st.composite
 def settings_for(draw: st.DrawFn, pack: Pack, policy: Simultaneous) -> Settings:
     seats = draw(st.integers(1, 6))
@@ -89,7 +103,7 @@ def settings_for(draw: st.DrawFn, pack: Pack, policy: Simultaneous) -> Settings:
         simultaneous=policy,
         stake_returned=draw(st.booleans()),
         validate_all=draw(st.booleans()),
-        validate_from=draw(st.none() | amounts(300)),
+        validate_from=draw(st.none() | amounts(300) | st.sampled_from(odds_amounts(pack))),
         count=draw(st.sampled_from(CountMode)),
         void_contributions=draw(st.sampled_from(VoidContributions)),
         floor_may_add=draw(st.booleans()),

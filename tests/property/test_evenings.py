@@ -38,6 +38,7 @@ from tests.property.strategies import (
     any_amount,
     any_seat,
     meter_packs,
+    next_cent,
     settings_for,
 )
 
@@ -47,7 +48,19 @@ hands = st.sampled_from(Hand)
 deeds = st.lists(
     st.tuples(
         st.sampled_from(
-            ["key", "key", "key", "twice", "validate", "next", "reject", "envy", "tie"]
+            [
+                "key",
+                "key",
+                "key",
+                "twice",
+                "validate",
+                "next",
+                "reject",
+                "envy",
+                "tie",
+                "end",
+                "void",
+            ]
         ),
         seats,
         st.integers(0, 40),
@@ -150,7 +163,7 @@ class EveningMachine(RuleBasedStateMachine):
         """Meter hands more often than life has them."""
         pays = [pay.hand for pay in self.pack.pays]
         meter = [pay.hand for pay in self.pack.pays if isinstance(pay, MeterPay)]
-        lines = [*meter * 4, *pays, Hand.ROYAL_FLUSH, Hand.STRAIGHT_FLUSH]
+        lines = [*meter * 3, *pays * 2, Hand.ROYAL_FLUSH, Hand.STRAIGHT_FLUSH]
         return lines[drawn % len(lines)]
 
     def lock(self, laid: dict[int, Money]) -> did.Event | None:
@@ -211,6 +224,8 @@ class EveningMachine(RuleBasedStateMachine):
         """Dealer and floor at work, in no particular order."""
         for deed, drawn_seat, drawn in then:
             seat = self.seat(drawn_seat)
+            if self.phase is not Phase.IN_PLAY:
+                return
             if deed == "key":
                 self.at.do(ask.KeyWin(DEALER, seat, self.hand(drawn)))
             elif deed == "twice":
@@ -223,6 +238,10 @@ class EveningMachine(RuleBasedStateMachine):
                 self.at.do(ask.RejectWin(FLOOR, "not a hand", seat if drawn % 2 else None))
             elif deed == "envy":
                 self.at.do(ask.AcknowledgeEnvy(DEALER))
+            elif deed == "end":
+                self.at.do(ask.EndRound(DEALER))
+            elif deed == "void":
+                self.at.do(ask.VoidRound(FLOOR, "misdeal" if drawn % 4 == 0 else ""))
             else:
                 self.at.do(ask.TieSeats(DEALER, tuple(range(seat, seat + 1 + drawn % 3))))
 
@@ -276,7 +295,7 @@ class EveningMachine(RuleBasedStateMachine):
                 meter,
                 initial=was.parameters.initial,
                 initial_reserve=was.parameters.initial_reserve,
-                limit=None if meter.limit is None else max(meter.limit, was.current),
+                limit=None if meter.limit is None else next_cent(max(meter.limit, was.current)),
             )
             for meter, was in zip(new.meters, self.at.table.meters, strict=True)
         )

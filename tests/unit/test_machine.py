@@ -210,7 +210,7 @@ def test_a_row_that_cannot_follow_is_never_applied() -> None:
     table = table_in(Phase.OPEN)
     with pytest.raises(Broken, match="RoundEnded cannot follow while open"):
         machine.apply(
-            table, did.RoundEnded(DEALER, 1, "", (), (), (), (), readings=(), must_clear=())
+            table, did.RoundEnded(DEALER, 1, "", (), (), (), (), (), readings=(), must_clear=())
         )
 
 

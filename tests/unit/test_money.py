@@ -28,6 +28,9 @@ class NumpyLike(int):
 class FloatLike:
     """What numpy.float64 offers: it converts, if somebody lets it."""
 
+    def __repr__(self) -> str:
+        return "FloatLike()"
+
     def __float__(self) -> float:
         return 1.5
 

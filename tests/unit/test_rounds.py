@@ -254,6 +254,30 @@ def test_reopening_gives_all_wagers_back_and_betting_starts_again() -> None:
     assert not evening.table.to_return
 
 
+@pytest.mark.requirement(6)
+def test_the_round_record_keeps_counts_and_changes_from_before_a_reopening() -> None:
+    evening = Evening()
+    evening.lock(1, 2, 3)
+    evening.count(1)
+    evening.strike(3, "no ante")
+    evening.reopen("chips fell over")
+    evening.lock(1, 2)
+    evening.count(2)
+    ended = evening.end()
+    assert isinstance(ended, did.RoundEnded)
+    assert ended.counts == ((ChipCount(ONE, 1),), (ChipCount(ONE, 2),))
+    assert [(change.seat, change.by, change.reason) for change in ended.changes] == [
+        (3, "Flora", "no ante")
+    ]
+
+
+def test_fewer_chips_than_none_cannot_be_counted() -> None:
+    evening = Evening()
+    evening.lock(1)
+    with pytest.raises(Refused, match="cannot be counted"):
+        evening.do(ask.KeyCount(DEALER, number=-1))
+
+
 @pytest.mark.requirement(14)
 @pytest.mark.parametrize("hand", [QUADS, Hand.FLUSH, Hand.THREE_OF_A_KIND])
 def test_a_seat_without_an_accepted_wager_cannot_win(hand: Hand) -> None:

@@ -147,6 +147,19 @@ def test_the_dealer_lifts_the_chips_and_the_lamps_stay_lit_to_the_end() -> None:
     assert {lamp.value for lamp in rig.board.lamps.values()} == {"off"}
 
 
+@pytest.mark.requirement(2)
+def test_lifting_the_accepted_chip_is_the_collection_but_lifting_a_late_one_is_late() -> None:
+    rig = Rig()
+    rig.chip(3)
+    rig.lock()
+    rig.lift(3)
+    assert rig.table.totals.late_chips == 0
+    rig.chip(3)
+    rig.lift(3)
+    assert rig.table.totals.late_chips == 2
+    assert rig.table.round.wagers == (Wager(3, ONE),)
+
+
 def test_a_chip_counts_once_it_has_settled_and_not_before() -> None:
     rig = Rig()
     rig.chip(1, rest_ms=SETTLE_MS - 1)
@@ -285,6 +298,7 @@ def test_the_row_of_a_win_tells_date_time_table_level_people_and_amounts() -> No
         "meter": "major",
         "meter_before": "1000.05000000",
         "meter_after": "1000.01000000",
+        "overflow": "reserve",
         "amount": "1000.05000000",
         "keyed_by": "Dana",
         "validated_by": "Flora",

@@ -299,6 +299,7 @@ def test_a_win_record_names_table_seat_level_hand_wager_meters_amount_and_people
         meter="major",
         meter_before=before,
         meter_after=evening.table.meter("major").current,
+        overflow="reserve",
         amount=before.whole_cents(),
         keyed_by="Dana",
         validated_by="Flora",
