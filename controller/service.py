@@ -111,12 +111,17 @@ class TableService:
         return event
 
     def _record(self, event: did.Event) -> None:
-        if isinstance(event, did.BetsLocked):
-            self._late_seats.clear()
-            self._checked_head()
+        """Write it down, then change state.
+
+        Critical data is checked before each round and after it: appending the snapshot proves the
+        last row of both files, since a row that does not follow it is refused, and END reads its
+        own record back.
+        """
         self._append(event)
         self.table = machine.apply(self.table, event)
-        if isinstance(event, did.RoundEnded):
+        if isinstance(event, did.BetsLocked):
+            self._late_seats.clear()
+        elif isinstance(event, did.RoundEnded):
             self._checked_head()
 
     def _append(self, event: did.Event) -> None:
@@ -134,7 +139,6 @@ class TableService:
             raise
 
     def _checked_head(self) -> None:
-        """Critical data is read back before and after each round."""
         try:
             self._ledger.check_head()
         except Fault as fault:
