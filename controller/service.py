@@ -111,17 +111,13 @@ class TableService:
         return event
 
     def _record(self, event: did.Event) -> None:
-        """Write it down, then change state.
-
-        Critical data is checked before each round and after it: appending the snapshot proves the
-        last row of both files, since a row that does not follow it is refused, and END reads its
-        own record back.
-        """
-        self._append(event)
-        self.table = machine.apply(self.table, event)
+        """Write it down, then change state. Critical data is read back before and after a round."""
         if isinstance(event, did.BetsLocked):
             self._late_seats.clear()
-        elif isinstance(event, did.RoundEnded):
+            self._checked_head()
+        self._append(event)
+        self.table = machine.apply(self.table, event)
+        if isinstance(event, did.RoundEnded):
             self._checked_head()
 
     def _append(self, event: did.Event) -> None:

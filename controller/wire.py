@@ -15,7 +15,6 @@ import msgspec
 from controller.domain import events as did
 from controller.domain.errors import BadInput, Fault
 from controller.domain.money import Money, parse_money
-from controller.domain.pack import MeterPay, OddsPay, Pay
 
 VERSION: Final = 1
 
@@ -37,9 +36,6 @@ def _to_json(value: object) -> str:
 
 
 def _from_json(kind: type, value: object) -> object:
-    if kind is Pay:
-        is_odds = isinstance(value, dict) and "multiplier" in value
-        return msgspec.convert(value, OddsPay if is_odds else MeterPay)
     if kind is Money:
         try:
             return parse_money(value)

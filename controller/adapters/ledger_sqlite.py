@@ -143,12 +143,13 @@ class SqliteLedger:
     def check_head(self) -> None:
         """Read the last row back from both files; Fault if it is not the row in memory."""
         self._refuse_if_stopped()
+        written = row_values(self.head) if self.head else None
         for side in (self._primary, self._copy):
             try:
-                found = _last_row(side.db)
+                found = side.db.execute(LAST).fetchone()
             except sqlite3.Error as error:
                 self._stop(side, "the last row could not be read back", error)
-            if found != self.head:
+            if found != written:
                 self._stop(side, "the last row is not the one that was written", None)
 
     def sync_copy(self) -> None:

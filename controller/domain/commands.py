@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from controller.domain.meter import Account
 from controller.domain.money import Money
@@ -10,27 +10,23 @@ from controller.domain.pack import Hand, Pack, Settings
 from controller.domain.table import ChipCount, Person, Wager
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTable:
+class OpenTable(Struct, frozen=True):
     by: Person
     covered: tuple[int, ...] = ()  # seats whose sensor is covered at this moment
 
 
-@dataclass(frozen=True, slots=True)
-class CloseTable:
+class CloseTable(Struct, frozen=True):
     by: Person
 
 
-@dataclass(frozen=True, slots=True)
-class LockBets:
+class LockBets(Struct, frozen=True):
     """The one snapshot: the chips that had settled before the LOCK edge."""
 
     by: Person
     chips: tuple[Wager, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyCount:
+class KeyCount(Struct, frozen=True):
     """Chips counted. One entry without amount stands for "so many", if only one was accepted."""
 
     by: Person
@@ -38,96 +34,82 @@ class KeyCount:
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StrikeWager:
+class StrikeWager(Struct, frozen=True):
     by: Person
     seat: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class AddWager:
+class AddWager(Struct, frozen=True):
     by: Person
     seat: int
     amount: Money
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReopenBets:
+class ReopenBets(Struct, frozen=True):
     by: Person
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class TieSeats:
+class TieSeats(Struct, frozen=True):
     """These seats are one player's. A single seat: it is on its own again."""
 
     by: Person
     seats: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyWin:
+class KeyWin(Struct, frozen=True):
     by: Person
     seat: int
     hand: Hand
 
 
-@dataclass(frozen=True, slots=True)
-class ValidateWin:
+class ValidateWin(Struct, frozen=True):
     """Without a seat: the next in pay order."""
 
     by: Person
     seat: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RejectWin:
+class RejectWin(Struct, frozen=True):
     by: Person
     reason: str
     seat: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AcknowledgeEnvy:
+class AcknowledgeEnvy(Struct, frozen=True):
     by: Person
 
 
-@dataclass(frozen=True, slots=True)
-class VoidRound:
+class VoidRound(Struct, frozen=True):
     by: Person
     reason: str
     covered: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class EndRound:
+class EndRound(Struct, frozen=True):
     by: Person
     covered: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NoteLateChip:
+class NoteLateChip(Struct, frozen=True):
     by: Person
     seat: int
     placed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NoteSeatEmpty:
+class NoteSeatEmpty(Struct, frozen=True):
     by: Person
     seat: int
 
 
-@dataclass(frozen=True, slots=True)
-class NoteSeatStuck:
+class NoteSeatStuck(Struct, frozen=True):
     by: Person
     seat: int
 
 
-@dataclass(frozen=True, slots=True)
-class AdjustMeter:
+class AdjustMeter(Struct, frozen=True):
     by: Person
     approved_by: Person
     meter: str
@@ -138,22 +120,19 @@ class AdjustMeter:
     reference: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSettings:
+class ChangeSettings(Struct, frozen=True):
     by: Person
     reference: str
     pack: Pack
     settings: Settings
 
 
-@dataclass(frozen=True, slots=True)
-class RaiseFault:
+class RaiseFault(Struct, frozen=True):
     by: Person
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClearFault:
+class ClearFault(Struct, frozen=True):
     by: Person
 
 

@@ -6,7 +6,7 @@ computes an amount again and an auditor can read one without our code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from controller.domain.hold import Hold
 from controller.domain.meter import Account, Posting
@@ -15,8 +15,7 @@ from controller.domain.pack import Hand, Pack, Settings
 from controller.domain.table import ChipCount, Claim, Envy, Person, Wager, WagerChange
 
 
-@dataclass(frozen=True, slots=True)
-class Commissioned:
+class Commissioned(Struct, frozen=True):
     """The first row: rules, settings and start-up money."""
 
     pack: Pack
@@ -24,8 +23,7 @@ class Commissioned:
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsChanged:
+class SettingsChanged(Struct, frozen=True):
     by: Person
     reference: str
     changes: tuple[str, ...]  # "meters.meter.rate: 0.1 -> 0.2", for people
@@ -33,34 +31,29 @@ class SettingsChanged:
     settings: Settings
 
 
-@dataclass(frozen=True, slots=True)
-class TableOpened:
+class TableOpened(Struct, frozen=True):
     by: Person
     round: int
     must_clear: tuple[int, ...]
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
-class TableClosed:
+class TableClosed(Struct, frozen=True):
     by: Person
 
 
-@dataclass(frozen=True, slots=True)
-class BetsLocked:
+class BetsLocked(Struct, frozen=True):
     by: Person
     round: int
     wagers: tuple[Wager, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CountMismatched:
+class CountMismatched(Struct, frozen=True):
     by: Person
     count: tuple[ChipCount, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RoundProved:
+class RoundProved(Struct, frozen=True):
     """Chips and wagers agree: the contributions stand on the meters."""
 
     by: Person
@@ -68,35 +61,30 @@ class RoundProved:
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WagerChanged:
+class WagerChanged(Struct, frozen=True):
     change: WagerChange
 
 
-@dataclass(frozen=True, slots=True)
-class MiscountResolved:
+class MiscountResolved(Struct, frozen=True):
     """The floor's change made chips and wagers agree."""
 
     change: WagerChange
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BetsReopened:
+class BetsReopened(Struct, frozen=True):
     by: Person
     reason: str
     returned: tuple[Wager, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SeatsTied:
+class SeatsTied(Struct, frozen=True):
     by: Person
     seats: tuple[int, ...]
     ties: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WinKeyed:
+class WinKeyed(Struct, frozen=True):
     by: Person
     seat: int
     hand: Hand
@@ -106,8 +94,7 @@ class WinKeyed:
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WinTakenOff:
+class WinTakenOff(Struct, frozen=True):
     by: Person
     seat: int
     hand: Hand
@@ -116,8 +103,7 @@ class WinTakenOff:
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WinRejected:
+class WinRejected(Struct, frozen=True):
     by: Person
     seat: int
     hand: Hand
@@ -127,8 +113,7 @@ class WinRejected:
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WinRecord:
+class WinRecord(Struct, frozen=True):
     """One award as the house keeps it. Its date and time are those of the ledger row."""
 
     table: str
@@ -144,8 +129,7 @@ class WinRecord:
     validated_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class WinValidated:
+class WinValidated(Struct, frozen=True):
     by: Person
     win: WinRecord
     claims: tuple[Claim, ...]
@@ -153,14 +137,12 @@ class WinValidated:
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EnvyAcknowledged:
+class EnvyAcknowledged(Struct, frozen=True):
     by: Person
     paid: tuple[Envy, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RoundVoided:
+class RoundVoided(Struct, frozen=True):
     by: Person
     round: int
     reason: str
@@ -169,8 +151,7 @@ class RoundVoided:
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MeterReading:
+class MeterReading(Struct, frozen=True):
     """A meter as it stood when the round ended."""
 
     meter: str
@@ -179,8 +160,7 @@ class MeterReading:
     overflow: Money
 
 
-@dataclass(frozen=True, slots=True)
-class RoundEnded:
+class RoundEnded(Struct, frozen=True):
     """The round record."""
 
     by: Person
@@ -195,24 +175,20 @@ class RoundEnded:
     must_clear: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LateChipNoted:
+class LateChipNoted(Struct, frozen=True):
     seat: int
     placed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SeatCleared:
+class SeatCleared(Struct, frozen=True):
     seat: int
 
 
-@dataclass(frozen=True, slots=True)
-class SeatStuck:
+class SeatStuck(Struct, frozen=True):
     seat: int
 
 
-@dataclass(frozen=True, slots=True)
-class MeterAdjusted:
+class MeterAdjusted(Struct, frozen=True):
     by: Person
     approved_by: Person
     meter: str
@@ -224,18 +200,15 @@ class MeterAdjusted:
     postings: tuple[Posting, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRaised:
+class FaultRaised(Struct, frozen=True):
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class FaultCleared:
+class FaultCleared(Struct, frozen=True):
     by: Person
 
 
-@dataclass(frozen=True, slots=True)
-class InputRefused:
+class InputRefused(Struct, frozen=True):
     """A key that did not fit. It leaves this row and nothing else."""
 
     by: Person
@@ -243,8 +216,7 @@ class InputRefused:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Struct, frozen=True):
     """A process opened the ledger: a new boot, and what it had to repair to do so."""
 
     boot: int

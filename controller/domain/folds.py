@@ -6,8 +6,9 @@ Each fold returns only what differs; `machine.apply` puts the new table together
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from controller.domain import events as did
 from controller.domain.errors import check

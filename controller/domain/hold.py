@@ -8,7 +8,9 @@ whatever came in meanwhile, or settled. One hold serves one winner, or, under `s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.domain.errors import check
 from controller.domain.meter import Account, Meter, Posting, award, post, reset
@@ -16,8 +18,7 @@ from controller.domain.money import ZERO, Money
 from controller.domain.pack import PERCENT_WHOLE, Simultaneous
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """What one seat gets out of a hold."""
 
     seat: int
@@ -25,8 +26,7 @@ class Share:
     validated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """An award that has left the meter, and all that is needed to undo it."""
 
     order: int  # holds of one table, numbered in the order in which they were taken

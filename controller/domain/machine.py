@@ -8,8 +8,9 @@ What is absent from the tables below is refused, never guessed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
 from typing import Any, Final
+
+from msgspec.structs import fields, replace
 
 from controller.domain import commands as ask
 from controller.domain import events as did

@@ -12,9 +12,11 @@ below only propose postings; `post` alone changes a meter. Whole rounds are not 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.domain.errors import Broken, Refused
 from controller.domain.money import ZERO, Money
@@ -36,8 +38,7 @@ class Account(StrEnum):
     ADJUSTED = "adjusted"
 
 
-@dataclass(frozen=True, slots=True)
-class Posting:
+class Posting(Struct, frozen=True):
     """One movement of money on one meter."""
 
     meter: str
@@ -46,8 +47,7 @@ class Posting:
     amount: Money
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
+class Meter(Struct, frozen=True):
     """A meter's parameters and running meters."""
 
     parameters: MeterParameters

@@ -6,9 +6,10 @@ Settings are what the operator chose within it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from controller.domain.money import Money
 
@@ -88,15 +89,7 @@ class Overflow(StrEnum):
     HOUSE = "house"
 
 
-class Pay:
-    """One line of a paytable: a MeterPay or an OddsPay."""
-
-    __slots__ = ()
-    hand: Hand
-
-
-@dataclass(frozen=True, slots=True)
-class MeterPay(Pay):
+class MeterPay(Struct, frozen=True, tag="meter", tag_field="kind"):
     """A line paid as a percentage of a meter."""
 
     hand: Hand
@@ -104,8 +97,7 @@ class MeterPay(Pay):
     percent: int
 
 
-@dataclass(frozen=True, slots=True)
-class OddsPay(Pay):
+class OddsPay(Struct, frozen=True, tag="odds", tag_field="kind"):
     """A line paid from the tray as a multiple of the wager."""
 
     hand: Hand
@@ -113,8 +105,10 @@ class OddsPay(Pay):
     style: Style
 
 
-@dataclass(frozen=True, slots=True)
-class MeterRule:
+Pay = MeterPay | OddsPay
+
+
+class MeterRule(Struct, frozen=True):
     """One meter of a pack: its legal minimum, and the rates it starts with if nobody says."""
 
     name: str
@@ -124,8 +118,7 @@ class MeterRule:
     default_reserve_rate_ppm: int
 
 
-@dataclass(frozen=True, slots=True)
-class EnvyLine:
+class EnvyLine(Struct, frozen=True):
     """What one wager amount receives for one qualifying hand of another player."""
 
     wager: Money
@@ -133,16 +126,14 @@ class EnvyLine:
     amount: Money
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionBand:
+class CollectionBand(Struct, frozen=True):
     """A collection-fee band: it holds from this many players up."""
 
     players_from: int
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(Struct, frozen=True):
     """One paytable with everything that the rules fix around it."""
 
     id: str
@@ -183,8 +174,7 @@ class Pack:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class MeterParameters:
+class MeterParameters(Struct, frozen=True):
     """What the operator set for one meter. None of it changes while a round is open."""
 
     name: str
@@ -199,8 +189,7 @@ class MeterParameters:
     link: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What the operator chose for one table, complete: every default is filled in."""
 
     table_id: str

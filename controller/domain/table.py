@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from controller.domain.hold import Hold
 from controller.domain.meter import Meter, Posting
@@ -32,24 +33,21 @@ class Role(StrEnum):
     SYSTEM = "system"  # the unit itself: sensors, start-up, self-checks
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """Who acts, and with which credential."""
 
     name: str
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
-class Wager:
+class Wager(Struct, frozen=True):
     """One accepted progressive wager, or one to hand back."""
 
     seat: int
     amount: Money
 
 
-@dataclass(frozen=True, slots=True)
-class ChipCount:
+class ChipCount(Struct, frozen=True):
     """So many chips of one amount."""
 
     amount: Money
@@ -72,8 +70,7 @@ class ClaimStatus(StrEnum):
     PAID = "paid"  # validated
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A hand the dealer keyed for a seat."""
 
     seat: int
@@ -86,8 +83,7 @@ class Claim:
     late: bool = False  # keyed after its turn had passed, so priced last
 
 
-@dataclass(frozen=True, slots=True)
-class Envy:
+class Envy(Struct, frozen=True):
     """What one bettor is owed because another player holds a qualifying hand."""
 
     seat: int
@@ -96,8 +92,7 @@ class Envy:
     amount: Money
 
 
-@dataclass(frozen=True, slots=True)
-class WagerChange:
+class WagerChange(Struct, frozen=True):
     """A wager the floor struck or added before the round was proved."""
 
     seat: int
@@ -107,8 +102,7 @@ class WagerChange:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """One round, from opening the betting to END."""
 
     number: int
@@ -130,8 +124,7 @@ class Round:
         return next((claim for claim in self.claims if claim.seat == seat), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """Lifetime totals of the table that belong to no single meter. They never reset."""
 
     wagers: int = 0
@@ -146,8 +139,7 @@ class Totals:
     late_chips: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Everything a table knows that must survive a power cut."""
 
     pack: Pack

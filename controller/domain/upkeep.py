@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+
+from msgspec.structs import fields
 
 from controller.domain import commands as ask
 from controller.domain import events as did

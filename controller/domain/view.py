@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from controller.domain.envy import owed, payable, qualifies
 from controller.domain.money import Money
@@ -28,16 +29,14 @@ class Lamp(StrEnum):
     ACCEPTED = "accepted"
 
 
-@dataclass(frozen=True, slots=True)
-class MeterView:
+class MeterView(Struct, frozen=True):
     title: str
     shown: Money
     pending: bool
     at_limit: bool
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """One moment of a table, for people."""
 
     table_id: str

@@ -9,7 +9,9 @@ carries the outcome.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from controller.domain.hold import Hold, give_back, join, settle, take
 from controller.domain.meter import Meter, Posting, post, trim
@@ -18,8 +20,7 @@ from controller.domain.pack import MeterPay, OddsPay, Settings, Simultaneous, St
 from controller.domain.table import Claim, ClaimStatus, PaidFrom, Round, Table, Wager
 
 
-@dataclass(frozen=True, slots=True)
-class Priced:
+class Priced(Struct, frozen=True):
     """The claims of a round with their prices, the holds behind them, and how we got there."""
 
     claims: tuple[Claim, ...]

@@ -6,7 +6,6 @@ What must hold after each of them is in `evening`; here is only what people do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import pytest
@@ -17,6 +16,7 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from msgspec.structs import replace
 
 from controller.domain import commands as ask
 from controller.domain import events as did

@@ -5,12 +5,13 @@ in any order. At one table cancels come last-in first-out; here they need not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec.structs import replace
 
 from controller.domain.hold import Hold, give_back, join, settle, take
 from controller.domain.meter import Meter, Posting, commission, contribute, post, trim

@@ -56,8 +56,8 @@ COMMANDS: Final = {
 }
 PAIRS: Final = [(phase, kind) for phase in Phase for kind in COMMANDS]
 UNFIT: Final = [(phase, kind) for phase, kind in PAIRS if phase not in FITS[kind]]
-GUARDED: Final = [(kind, Role.FLOOR) for kind in FLOOR_ONLY]
-GUARDED_TOO: Final = [(kind, Role.TECHNICIAN) for kind in TECHNICAL_ONLY]
+GUARDED: Final = [(kind, Role.FLOOR) for kind in sorted(FLOOR_ONLY, key=str)]
+GUARDED_TOO: Final = [(kind, Role.TECHNICIAN) for kind in sorted(TECHNICAL_ONLY, key=str)]
 
 
 def table_in(phase: Phase) -> Table:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
 import pytest
+from msgspec.structs import fields, replace
 
 from controller.domain.errors import BadInput, Broken, Refused
 from controller.domain.meter import (
