@@ -267,8 +267,9 @@ class _Reader:
         if not (row.has("meter") or row.has("percent")):
             multiplier, style = row.take("odds", ODDS, (1, Style.FOR), required=True)
             return OddsPay(hand, multiplier, style)
+        fit = [name for name in meters if METER_NAME.read(name) is not None]
         names = Kind(
-            "a meter of this pack: " + (", ".join(meters) or "it has none"),
+            "a meter of this pack: " + (", ".join(fit) or "it has none"),
             lambda value: value if isinstance(value, str) and value in meters else None,
         )
         meter = row.take("meter", names, "", required=True)
