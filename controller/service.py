@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from controller import wire
 from controller.config import TableFile
 from controller.domain import commands as ask
@@ -17,7 +19,7 @@ from controller.domain.errors import Broken, Fault, Refused, check
 from controller.domain.meter import commission
 from controller.domain.pack import Settings
 from controller.domain.table import Person, Phase, Role, Table, Wager
-from controller.domain.view import IN_ROUND, lamps
+from controller.domain.view import IN_ROUND, View, lamps, view_of
 from controller.ports import Board, Chip, Clock, Ledger
 
 UNIT: Final = Person("unit", Role.SYSTEM)
@@ -80,19 +82,17 @@ class TableService:
         same_pack = file.pack.fingerprint == table.pack.fingerprint
         if same_pack and file.settings == table.settings:
             return
-        by = Person(file.approval_by or "", Role.TECHNICIAN)
-        try:
-            self._record(
-                machine.decide(
-                    table,
-                    ask.ChangeSettings(by, file.approval_reference or "", file.pack, file.settings),
-                )
-            )
-        except Refused as refused:
+        if table.phase is not Phase.CLOSED:
             raise Fault(
-                f"The table file differs from the rules in force. {refused} Put the old file"
-                " back, or close the table and record an approval."
-            ) from refused
+                f"The table file differs from the rules in force and the table is"
+                f" {table.phase.value}: start it with the old file and close it first."
+            )
+        by = Person(file.approval_by or "", Role.TECHNICIAN)
+        change = ask.ChangeSettings(by, file.approval_reference or "", file.pack, file.settings)
+        try:
+            self._record(machine.decide(table, change))
+        except Refused as refused:
+            raise Fault(f"The table file differs from the rules in force. {refused}") from refused
 
     @property
     def settings(self) -> Settings:
@@ -148,6 +148,16 @@ class TableService:
     def show(self) -> None:
         seen = self.seen() if self.table.phase is Phase.OPEN else ()
         self._board.light(lamps(self.table, seen))
+
+    @property
+    def phase(self) -> Phase:
+        """Where the table stands for people; a stopped one is out of service, whatever it did."""
+        return Phase.FAULT if self.stopped else self.table.phase
+
+    def view(self) -> View:
+        view = view_of(self.table, self.seen())
+        fault = self.stopped or self.table.fault
+        return replace(view, phase=self.phase, fault=fault)
 
     def seen(self) -> dict[int, Chip]:
         """The chip that counts at each seat: the first to settle, at a seat that may wager."""

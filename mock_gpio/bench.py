@@ -60,7 +60,7 @@ class Bench:
 
     @property
     def phase(self) -> str:
-        return Phase.FAULT.value if self._service.stopped else self._service.table.phase.value
+        return self._service.phase.value
 
     def open_for_script(self) -> None:
         """A script starts on an open table."""

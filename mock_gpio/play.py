@@ -28,11 +28,11 @@ class TableProcess:
         if self._pid == 0:
             os.close(from_parent)
             os.close(to_parent)
-            _live(place, world, os.fdopen(to_child), os.fdopen(from_child, "w"))
+            _live(place, world, _end(to_child, "r"), _end(from_child, "w"))
         os.close(to_child)
         os.close(from_child)
-        self._requests: IO[str] = os.fdopen(from_parent, "w")
-        self._replies: IO[str] = os.fdopen(to_parent)
+        self._requests = _end(from_parent, "w")
+        self._replies = _end(to_parent, "r")
         self.world = world
         self.phase = self._hello()
 
@@ -75,12 +75,18 @@ class TableProcess:
             os.waitpid(self._pid, 0)
 
 
+def _end(descriptor: int, mode: str) -> IO[str]:
+    return os.fdopen(descriptor, mode, encoding="utf-8", newline="\n")
+
+
 def _live(place: Place, world: str, requests: IO[str], replies: IO[str]) -> NoReturn:
     """The child's whole life; it never returns into the parent's code."""
     status = 1
     try:
         serve(place, world, requests, replies)
         status = 0
+    except KeyboardInterrupt:
+        status = 130
     except BaseException:  # noqa: BLE001 - the last word of a process that must not return
         traceback.print_exc()
     os._exit(status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from controller.domain.envy import envies
 from controller.domain.table import PaidFrom, Table
-from controller.domain.view import due, lamps, view_of
+from controller.domain.view import due, lamps
 from controller.service import TableService
 from display.text import dealer_lines, meter_lines
 
@@ -12,15 +12,14 @@ Json = dict[str, object]
 
 
 def table_json(service: TableService, notice: str) -> Json:
-    table, seen = service.table, service.seen()
-    view = view_of(table, seen)
+    table, view = service.table, service.view()
     return {
-        "phase": table.phase.value,
+        "phase": view.phase.value,
         "round": table.round.number,
         "accepted": [
             {"seat": wager.seat, "amount": wager.amount.payable()} for wager in table.round.wagers
         ],
-        "lamps": {str(seat): lamp.value for seat, lamp in lamps(table, seen).items()},
+        "lamps": {str(seat): lamp.value for seat, lamp in lamps(table, view.seen).items()},
         "meters": _meters(table),
         "wins": _wins(table),
         "envy": [

@@ -56,8 +56,8 @@ def _script(name: str) -> Iterator[IO[str]]:
     if name == "-":
         yield sys.stdin
         return
-    try:
-        file = Path(name).open(encoding="utf-8")  # noqa: SIM115 - closed below
+    try:  # a byte that is no text spoils its own line, which is then refused
+        file = Path(name).open(encoding="utf-8", errors="replace")  # noqa: SIM115 - closed below
     except OSError as error:
         raise BadInput(f"{name}: cannot be read ({error.strerror}); give a script file.") from error
     with file:

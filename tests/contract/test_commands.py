@@ -64,6 +64,15 @@ def test_a_dash_reads_the_script_from_standard_input(
     assert "SIMULATED" in shown["meter_display"]
 
 
+def test_bytes_that_are_no_text_spoil_their_own_line_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "script.txt"
+    path.write_bytes(b"chip 1\r\n\xff\xfe 2\nlock\n")
+    assert main(["play", str(path)]) == 0
+    assert [answer["ok"] for answer in answers(capsys)] == [True, False, True]
+
+
 @pytest.mark.requirement(62)
 def test_a_data_directory_keeps_the_table_from_one_script_to_the_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

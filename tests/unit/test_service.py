@@ -60,6 +60,8 @@ def test_a_lock_that_cannot_be_written_lights_no_lamp_and_stops_the_table() -> N
         rig.lock()
     assert Lamp.ACCEPTED not in rig.board.lamps.values()
     assert rig.service.stopped == "the disk is full; call a technician"
+    view = rig.service.view()
+    assert (view.phase, view.fault) == (Phase.FAULT, "the disk is full; call a technician")
     assert len(rig.ledger.stored) == rows
     assert rig.restarted().table.round.wagers == ()
 
