@@ -189,11 +189,13 @@ class TableService:
         return event
 
     def _late(self, seat: int, *, covered: bool) -> did.Event | None:
-        """The dealer lifting an accepted chip is the collection; all else after LOCK is late."""
+        """Lifting an accepted or struck chip is the dealer's work; all else after LOCK is late."""
         if self.table.phase not in IN_ROUND:
             return None
-        accepted = self.table.round.wager_of(seat) is not None
-        if accepted and not covered and seat not in self._late_seats:
+        round_ = self.table.round
+        struck = any(change.seat == seat and change.struck for change in round_.changes)
+        dealt_with = struck or round_.wager_of(seat) is not None
+        if dealt_with and not covered and seat not in self._late_seats:
             return None
         self._late_seats.add(seat)
         event = machine.decide(self.table, ask.NoteLateChip(UNIT, seat, placed=covered))

@@ -162,6 +162,15 @@ def test_lifting_the_accepted_chip_is_the_collection_but_lifting_a_late_one_is_l
     assert rig.table.round.wagers == (Wager(3, ONE),)
 
 
+def test_a_struck_chip_that_is_handed_back_is_not_late() -> None:
+    rig = Rig()
+    rig.chip(3)
+    rig.lock()
+    rig.service.ask(ask.StrikeWager(FLOOR, 3, "no ante"))
+    rig.lift(3)
+    assert rig.table.totals.late_chips == 0
+
+
 def test_a_chip_counts_once_it_has_settled_and_not_before() -> None:
     rig = Rig()
     rig.chip(1, rest_ms=SETTLE_MS - 1)
