@@ -6,10 +6,11 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 
 from controller.adapters.ledger_inspect import SideReport, inspect, read_rows
-from controller.audit import Finding, audit
+from controller.audit import Audit, Finding, audit
 from controller.domain.errors import BadInput, Fault
 
 
@@ -37,13 +38,17 @@ def _options(argv: list[str]) -> argparse.Namespace:
 
 def _verify(sides: tuple[SideReport, SideReport], *, as_json: bool) -> int:
     best = _best(sides)
-    finding = audit(read_rows(best.path)).finding if best.state == "good" else _chain(best)
+    sound = islice(read_rows(best.path), best.rows)
+    audited = audit(sound)
+    finding = audited.finding or (None if best.state == "good" else _chain(best))
     in_step = {side.head for side in sides if side.state == "good"} == {best.head}
     good = finding is None and in_step and all(side.state == "good" for side in sides)
     if as_json:
-        sys.stdout.write(json.dumps(_document(sides, finding, best, ok=good)) + "\n")
+        document = _document(sides, finding, best, ok=good) | {"meters": _meters(audited)}
+        sys.stdout.write(json.dumps(document) + "\n")
     else:
         _say(sides, finding, in_step=in_step)
+        _say_meters(audited)
     return 0 if good else 1
 
 
@@ -54,6 +59,25 @@ def _best(sides: tuple[SideReport, SideReport]) -> SideReport:
 
 def _chain(side: SideReport) -> Finding:
     return Finding(side.first_bad or side.rows + 1, side.why)
+
+
+def _meters(audited: Audit) -> dict[str, dict[str, str]]:
+    """The meters after the last row that holds; beyond it nothing is proven."""
+    meters = audited.table.meters if audited.table else ()
+    return {
+        meter.name: {
+            "current": meter.current.exact(),
+            "reserve": meter.reserve.exact(),
+            "held": meter.held.exact(),
+        }
+        for meter in meters
+    }
+
+
+def _say_meters(audited: Audit) -> None:
+    for name, amounts in _meters(audited).items():
+        values = ", ".join(f"{account} {amount}" for account, amount in amounts.items())
+        sys.stdout.write(f"meter {name}, proven up to row {audited.rows}: {values}\n")
 
 
 def _document(

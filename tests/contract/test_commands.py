@@ -133,7 +133,9 @@ def test_verify_names_the_first_bad_row_and_the_next_start_repairs_it(
     data, config = tmp_path / "data", table_file(tmp_path)
     assert main(["play", script(tmp_path, ROUND), "-c", config, "--data", str(data)]) == 0
     assert main(["ledger", "verify", str(data)]) == 0
-    assert "the money identity holds" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "the money identity holds" in said
+    assert "meter meter, proven up to row 6: current 10000.10000000, reserve 0.00000000" in said
     damage(data / "ledger.sqlite")
     assert main(["ledger", "verify", str(data), "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
@@ -159,7 +161,9 @@ def test_with_both_files_damaged_the_table_does_not_open_and_says_what_to_do(
     assert "switched off" in said.err
     assert {path: path.read_bytes() for path in data.rglob("*.sqlite")} == before
     assert main(["ledger", "verify", str(data)]) == 1
-    assert "first bad row 4" in capsys.readouterr().out
+    said_of_ledger = capsys.readouterr().out
+    assert "first bad row 4" in said_of_ledger
+    assert "meter meter, proven up to row 3: current 10000.00000000" in said_of_ledger
     assert main(["ledger", "export", str(data)]) == 1
     assert len(answers(capsys)) == 6
 
