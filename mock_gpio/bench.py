@@ -7,7 +7,7 @@ lifts the accepted chips once they are proved, struck or returned, as a dealer d
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from controller.domain import commands as ask
 from controller.domain import events as did
 from controller.domain.errors import BadInput, Fault, Refused
 from controller.domain.money import Money
-from controller.domain.table import ClaimStatus, Person, Phase, Role, pay_order
+from controller.domain.table import ClaimStatus, Person, Phase, Role, Wager, pay_order
 from controller.service import TableService
 from mock_gpio.board import SETTLE_MS, FakeBoard
 from mock_gpio.script import Adjustment, Step, parse
@@ -37,8 +37,11 @@ class Answer:
 class Bench:
     """Answers script lines for one table."""
 
-    def __init__(self, service: TableService, board: FakeBoard) -> None:
+    def __init__(
+        self, service: TableService, board: FakeBoard, bets: Iterable[tuple[int, Money]] = ()
+    ) -> None:
         self._service, self._board = service, board
+        self._bets = set(bets)  # the chips that lay there at LOCK and have not been lifted since
         self._notice = ""
 
     def answer(self, number: int, text: str) -> Json:
@@ -76,7 +79,8 @@ class Bench:
     def world(self) -> str:
         """What a power cut leaves untouched: the chips where they lie, and the time."""
         chips = [[seat, amount.payable()] for seat, amount in self._board.lying()]
-        return json.dumps({"chips": chips, "now_ms": self._board.now_ms})
+        bets = [[seat, amount.payable()] for seat, amount in sorted(self._bets)]
+        return json.dumps({"chips": chips, "bets": bets, "now_ms": self._board.now_ms})
 
     def _sensor(self, seat: int) -> None:
         seats = self._service.settings.seats
@@ -110,19 +114,24 @@ class Bench:
 
     def lift(self, step: Step) -> Answer:
         self._sensor(step.seats[0])
-        lifted = self._lift(step.seats[0])
-        return Answer(note="" if lifted else "no chip lies there")
+        chips = [chip for chip in self._board.lying() if chip[0] == step.seats[0]]
+        self._lift(chips)
+        return Answer(note="" if chips else "no chip lies there")
 
-    def _lift(self, seat: int) -> bool:
-        lying = [amount for place, amount in self._board.lying() if place == seat]
-        for amount in lying:
+    def _lift(self, chips: list[tuple[int, Money]]) -> None:
+        for seat, amount in chips:
             self._board.sense(seat, amount, covered=False)
-        if lying:
+            self._bets.discard((seat, amount))
+        for seat in sorted({seat for seat, _ in chips}):
             self._service.sensor_changed(seat, covered=False)
-        return bool(lying)
+
+    def _take_bets(self, wagers: Iterable[Wager]) -> None:
+        """The dealer lifts the chips of these wagers; one that came after LOCK stays."""
+        self._lift([bet for bet in sorted(self._bets) if bet[0] in {w.seat for w in wagers}])
 
     def lock(self, _step: Step) -> Answer:
         self._service.lock(DEALER)
+        self._bets = set(self._board.lying())
         return Answer()
 
     def count(self, step: Step) -> Answer:
@@ -133,12 +142,11 @@ class Bench:
     def _collect(self) -> None:
         """The chips of a proved round go from the sensors to the rack."""
         if self._service.table.phase is Phase.IN_PLAY:
-            for wager in self._service.table.round.wagers:
-                self._lift(wager.seat)
+            self._take_bets(self._service.table.round.wagers)
 
     def strike(self, step: Step) -> Answer:
         self._service.ask(ask.StrikeWager(FLOOR, step.seats[0], "struck by the floor"))
-        self._lift(step.seats[0])
+        self._take_bets(self._service.table.to_return)
         self._collect()
         return Answer()
 
@@ -187,8 +195,7 @@ class Bench:
     def void(self, step: Step) -> Answer:
         wagers = self._service.table.round.wagers
         self._service.void(FLOOR, step.text)
-        for wager in wagers:
-            self._lift(wager.seat)
+        self._take_bets(wagers)
         return Answer()
 
     def end(self, _step: Step) -> Answer:

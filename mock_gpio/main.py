@@ -22,7 +22,7 @@ from mock_gpio.bench import Bench
 from mock_gpio.board import SETTLE_MS, FakeBoard
 
 EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)
-NEW_WORLD: Final = '{"chips": [], "now_ms": null}'
+NEW_WORLD: Final = '{"chips": [], "bets": [], "now_ms": null}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def build(ledger: Ledger, file: TableFile, world: str) -> Bench:
     service = TableService(
         ledger=ledger, board=board, clock=SimulatedClock(board), file=file, software=VERSION
     )
-    return Bench(service, board)
+    return Bench(service, board, [(seat, parse_money(amount)) for seat, amount in there["bets"]])
 
 
 def serve(place: Place, world: str, requests: IO[str], replies: IO[str]) -> None:

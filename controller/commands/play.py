@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -17,6 +18,7 @@ from mock_gpio.main import Place
 from mock_gpio.play import play
 
 DEFAULT_PACK = "md-uth-a"
+ENCODING = "utf-8-sig"  # some editors begin a text with a byte order mark
 
 
 def run(argv: list[str]) -> int:
@@ -54,10 +56,12 @@ def _linked(file: TableFile) -> Iterator[str]:
 @contextmanager
 def _script(name: str) -> Iterator[IO[str]]:
     if name == "-":
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(encoding=ENCODING, errors="replace")
         yield sys.stdin
         return
     try:  # a byte that is no text spoils its own line, which is then refused
-        file = Path(name).open(encoding="utf-8", errors="replace")  # noqa: SIM115 - closed below
+        file = Path(name).open(encoding=ENCODING, errors="replace")  # noqa: SIM115 - closed below
     except OSError as error:
         raise BadInput(f"{name}: cannot be read ({error.strerror}); give a script file.") from error
     with file:

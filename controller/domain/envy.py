@@ -6,8 +6,8 @@ SD (18)(b)).
 
 from __future__ import annotations
 
-from controller.domain.pack import Pack
-from controller.domain.table import Claim, ClaimStatus, Envy, Round, Table
+from controller.domain.pack import Hand, Pack
+from controller.domain.table import ClaimStatus, Envy, Round, Table
 
 
 def envies(pack: Pack, round_: Round) -> tuple[Envy, ...]:
@@ -41,17 +41,5 @@ def payable(table: Table) -> tuple[Envy, ...]:
     return tuple(envy for envy in owed(table) if envy.holder not in waiting)
 
 
-def qualifies(pack: Pack, claim: Claim) -> bool:
-    return any(pack.envy_for(claim.hand, line.wager) is not None for line in pack.envy)
-
-
-def waiting_holder(table: Table) -> Claim | None:
-    """A qualifying hand that the floor has not validated: its envy cannot be paid yet."""
-    return next(
-        (
-            claim
-            for claim in table.round.claims
-            if claim.status is ClaimStatus.WAITING and qualifies(table.pack, claim)
-        ),
-        None,
-    )
+def qualifies(pack: Pack, hand: Hand) -> bool:
+    return any(pack.envy_for(hand, line.wager) is not None for line in pack.envy)

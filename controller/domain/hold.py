@@ -29,7 +29,7 @@ class Share(Struct, frozen=True):
 class Hold(Struct, frozen=True):
     """An award that has left the meter, and all that is needed to undo it."""
 
-    order: int  # holds of one table, numbered in the order in which they were taken
+    order: int  # holds of one table, numbered in the order of their turns
     meter: str
     percent: int
     policy: Simultaneous
@@ -55,11 +55,21 @@ class Hold(Struct, frozen=True):
 
 
 def take(
-    meter: Meter, *, order: int, percent: int, seats: Sequence[int], policy: Simultaneous
+    meter: Meter,
+    *,
+    order: int,
+    percent: int,
+    seats: Sequence[int],
+    policy: Simultaneous,
+    standing: Money | None = None,
 ) -> tuple[tuple[Posting, ...], Hold]:
-    """Hold a percentage of the meter as it stands for these seats; 100 % resets the meter."""
+    """Hold a percentage of the meter as it stands for these seats; 100 % resets the meter.
+
+    `standing` is what the meter showed at their turn, where that turn is past.
+    """
     check(len(seats) == 1 or policy is not Simultaneous.IN_TURN, "in-turn holds serve one seat")
-    amount = award(meter, percent)
+    before = meter.current if standing is None else standing
+    amount = min(award(before, percent), meter.current.whole_cents())
     shares = _shares(amount, sorted(seats), policy)
     from_house = Money(sum(share.amount.ucents for share in shares)) - amount
     out = _posting(meter, Account.CURRENT, Account.HELD, amount)
@@ -71,8 +81,8 @@ def take(
         meter=meter.name,
         percent=percent,
         policy=policy,
-        before=meter.current,
-        after=refilled.current,
+        before=before,
+        after=before + refilled.current - meter.current,
         award=amount,
         seed_funded=refilled.funded - meter.funded,
         reserve_released=meter.reserve - refilled.reserve,

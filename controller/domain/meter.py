@@ -172,9 +172,9 @@ def uncontribute(
 _INSIDE: Final = (Account.CURRENT, Account.RESERVE, Account.OVERFLOW)
 
 
-def award(meter: Meter, percent: int) -> Money:
-    """A percentage of the meter as it stands, rounded down to the cent; the rest stays on it."""
-    return Money(meter.current.ucents * percent // 100).whole_cents()
+def award(standing: Money, percent: int) -> Money:
+    """A percentage of a meter as it stands, rounded down to the cent; the rest stays on it."""
+    return Money(standing.ucents * percent // 100).whole_cents()
 
 
 def reset(meter: Meter) -> tuple[Posting, ...]:

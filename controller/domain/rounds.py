@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from controller.domain import commands as ask
 from controller.domain import events as did
-from controller.domain.envy import envies, owed, waiting_holder
+from controller.domain.envy import envies, owed, payable, qualifies
 from controller.domain.errors import Refused, check
 from controller.domain.meter import Posting, contribute, post, uncontribute
 from controller.domain.money import ZERO, Money
@@ -207,8 +207,9 @@ def _claim(table: Table, command: ask.KeyWin) -> Claim:
 
 def _check_envy_only(table: Table, command: ask.KeyWin) -> None:
     """A hand without a wager wins nothing; it may still owe the others envy."""
-    schedule = [table.pack.envy_for(command.hand, line.wager) for line in table.pack.envy]
-    if not any(amount is not None for amount in schedule):
+    pack = table.pack
+    known = pack.pay_for(command.hand) is not None or command.hand in {e.hand for e in pack.envy}
+    if not known or not qualifies(pack, command.hand):
         raise Refused(f"Seat {command.seat} has no accepted wager this round.")
     if table.settings.envy_holder_must_wager:
         raise Refused(
@@ -266,11 +267,13 @@ def _waiting(table: Table, seat: int | None) -> Claim:
 
 
 def acknowledge_envy(table: Table, command: ask.AcknowledgeEnvy) -> did.EnvyAcknowledged:
-    waiting, paid = waiting_holder(table), owed(table)
-    if waiting is not None:
-        raise Refused(f"Seat {waiting.seat} waits for the floor; its envy is paid after that.")
+    paid = owed(table)
     if not paid:
         raise Refused("No envy is owed.")
+    early = set(paid) - set(payable(table))
+    if early:
+        holder = max(envy.holder for envy in early)
+        raise Refused(f"Seat {holder} waits for the floor; its envy is paid after that.")
     return did.EnvyAcknowledged(command.by, paid)
 
 

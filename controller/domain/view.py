@@ -83,7 +83,7 @@ def view_of(table: Table, seen: Collection[int]) -> View:
 
 
 def _face_up(table: Table) -> tuple[int, ...]:
-    return tuple(sorted(c.seat for c in table.round.claims if qualifies(table.pack, c)))
+    return tuple(sorted(c.seat for c in table.round.claims if qualifies(table.pack, c.hand)))
 
 
 def _meter_views(table: Table) -> tuple[MeterView, ...]:

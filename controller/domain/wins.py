@@ -112,6 +112,20 @@ class _Desk:
         self._post(meter, postings)
         self.holds.append(hold)
 
+    def take_again(self, hold: Hold, seats: Sequence[int], standing: Money) -> Hold:
+        """Price a hold anew in the turn it had, on the meter as it stood then."""
+        postings, again = take(
+            self.meters[hold.meter],
+            order=hold.order,
+            percent=hold.percent,
+            seats=seats,
+            policy=self.policy,
+            standing=standing,
+        )
+        self._post(hold.meter, postings)
+        self.holds = sorted([*self.holds, again], key=lambda other: other.order)
+        return again
+
     def join(self, hold: Hold, seat: int) -> None:
         postings, joined = join(hold, seat)
         self._post(hold.meter, postings)
@@ -175,13 +189,38 @@ def _drop_unwanted(desk: _Desk, meter: str, wanted: dict[int, tuple[int, Claim]]
     kept = [all(_is_wanted(hold, share.seat, wanted) for share in hold.shares) for hold in holds]
     if all(kept):
         return
-    for hold in reversed(holds[kept.index(False) :]):
+    changed = holds[kept.index(False) :]
+    for hold in reversed(changed):
         if not hold.pinned:
             desk.give_all_back(hold)
             continue
         for share in hold.shares:
             if not _is_wanted(hold, share.seat, wanted):
                 hold = desk.give_back(hold, share.seat) or hold
+    _price_past_turns(desk, changed, wanted)
+
+
+def _price_past_turns(
+    desk: _Desk, changed: Sequence[Hold], wanted: dict[int, tuple[int, Claim]]
+) -> None:
+    """Between a claim that fell away and a validated one, the turns are past but not yet paid.
+
+    They get what the meter would have given them at their turn without the fallen claim.
+    """
+    last_pinned = max((at for at, hold in enumerate(changed) if hold.pinned), default=-1)
+    standing = changed[0].before
+    for hold in changed[: last_pinned + 1]:
+        seats = [s.seat for s in hold.shares if _is_wanted(hold, s.seat, wanted)]
+        if hold.pinned:
+            standing = _after(standing, hold)
+        elif seats:
+            standing = desk.take_again(hold, seats, standing).after
+
+
+def _after(standing: Money, hold: Hold) -> Money:
+    """The meter after a hold whose price stands, had it shown this before."""
+    brought = hold.seed_funded + hold.reserve_released + hold.overflow_released
+    return standing - min(standing, hold.award) + brought
 
 
 def _is_wanted(hold: Hold, seat: int, wanted: dict[int, tuple[int, Claim]]) -> bool:

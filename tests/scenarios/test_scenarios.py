@@ -66,6 +66,7 @@ from tests.scenarios.script import FOLDER, names, read
         pytest.param("pack-sd-pmg-02", marks=pytest.mark.requirement(7, 22, 26, 28, 30, 33)),
         pytest.param("pack-sd-uthp-01", marks=pytest.mark.requirement(7, 22, 26, 28, 30)),
         pytest.param("pack-sd-uthp-02", marks=pytest.mark.requirement(7, 22, 26, 28, 30)),
+        pytest.param("past-turn-priced-anew", marks=pytest.mark.requirement(17, 26)),
         pytest.param("power-cut", marks=pytest.mark.requirement(62)),
         pytest.param("refused-club-below-minimum", marks=pytest.mark.requirement(29)),
         pytest.param("refused-edition-1-4-with-boxes", marks=pytest.mark.requirement(35)),

@@ -207,7 +207,8 @@ def test_what_a_power_cut_leaves_is_the_chips_and_the_time() -> None:
     rig = Rig()
     rig.say("chip 1", "chip 3")
     world = json.loads(rig.bench.world())
-    assert world == {"chips": [[1, "1.00"], [3, "1.00"]], "now_ms": rig.board.now_ms}
+    chips = [[1, "1.00"], [3, "1.00"]]
+    assert world == {"chips": chips, "bets": [], "now_ms": rig.board.now_ms}
     assert rig.board.lying() == [(1, ONE), (3, ONE)]
 
 

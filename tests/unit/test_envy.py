@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from controller.domain import events as did
-from controller.domain.envy import envies, owed, payable, qualifies, same_player, waiting_holder
+from controller.domain.envy import envies, owed, payable, qualifies, same_player
 from controller.domain.errors import Refused
 from controller.domain.pack import Hand
 from controller.domain.table import Envy
@@ -78,7 +78,7 @@ def test_four_of_a_kind_owes_no_envy() -> None:
     evening.prove(1, 2)
     evening.win(1, QUADS)
     assert of(evening) == {}
-    assert not qualifies(evening.table.pack, evening.claim(1))
+    assert not qualifies(evening.table.pack, QUADS)
 
 
 @pytest.mark.parametrize("pack_id", ["md-jh-a", "sd-uthp-01"])
@@ -197,12 +197,27 @@ def test_envy_of_a_hand_that_waits_for_the_floor_is_owed_but_not_payable() -> No
     evening.win(1, STRAIGHT_FLUSH)
     assert len(owed(evening.table)) == 1
     assert payable(evening.table) == ()
-    assert waiting_holder(evening.table) == evening.claim(1)
     with pytest.raises(Refused, match="Seat 1 waits for the floor"):
         evening.envy()
     evening.validate()
-    assert waiting_holder(evening.table) is None
     assert payable(evening.table) == (Envy(2, 1, STRAIGHT_FLUSH, usd("300.00")),)
+
+
+def test_a_waiting_hand_that_owes_nobody_envy_does_not_hold_up_another_one() -> None:
+    evening = Evening()
+    evening.prove(4)
+    evening.win(4, STRAIGHT_FLUSH)
+    evening.win(5, STRAIGHT_FLUSH)  # without a wager: it owes seat 4 envy
+    evening.envy()
+    assert owed(evening.table) == ()
+
+
+def test_a_royal_that_the_paytable_does_not_know_is_refused_with_and_without_a_wager() -> None:
+    evening = Evening("md-uth-a")
+    evening.prove(1)
+    for seat in (1, 2):
+        with pytest.raises(Refused):
+            evening.win(seat, Hand.ROYAL_FLUSH_DIAMONDS)
 
 
 def test_an_odds_win_that_waits_does_not_hold_up_the_envy_of_another_hand() -> None:

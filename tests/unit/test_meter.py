@@ -157,14 +157,14 @@ def test_a_display_above_its_limit_falls_to_the_limit_and_says_where_the_money_w
     ("percent", "paid"), [(100, "10000.99"), (10, "1000.09"), (5, "500.04"), (1, "100.00")]
 )
 def test_a_percentage_is_rounded_down_to_the_cent(percent: int, paid: str) -> None:
-    assert award(standing("10000.99999999"), percent) == usd(paid)
+    assert award(usd("10000.99999999"), percent) == usd(paid)
 
 
 @pytest.mark.requirement(28)
 def test_a_full_award_resets_to_seed_plus_the_whole_reserve_plus_the_odd_fraction() -> None:
     meter = standing("12345.67890000", initial_reserve=usd("321.00000001"))
     emptied = post(
-        meter, [Posting("meter", Account.CURRENT, Account.HELD, award(meter, percent=100))]
+        meter, [Posting("meter", Account.CURRENT, Account.HELD, award(meter.current, percent=100))]
     )
     after = post(emptied, reset(emptied))
     assert after.current.exact() == "10321.00890001"
