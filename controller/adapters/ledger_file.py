@@ -76,6 +76,17 @@ _LAYOUT_1: Final = (
 )
 
 
+TRIGGERS: Final = frozenset(
+    {
+        "row_follows",
+        "row_no_update",
+        "row_no_delete",
+        "identity_no_update",
+        "identity_no_delete",
+    }
+)
+
+
 def _layout_1(db: sqlite3.Connection) -> None:
     for statement in _LAYOUT_1:
         db.execute(statement)
@@ -92,6 +103,11 @@ class Identity:
 
     table_id: str
     ledger_id: str
+
+
+def identity_of(db: sqlite3.Connection) -> Identity:
+    table_id, ledger_id = db.execute("SELECT table_id, ledger_id FROM identity").fetchone()
+    return Identity(str(table_id), str(ledger_id))
 
 
 def companion(path: Path, suffix: str) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from os import truncate
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -16,9 +17,12 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from controller.adapters.ledger_file import (
     FILE_NAME,
+    MIGRATIONS,
     SELECT,
+    TRIGGERS,
     Identity,
     companion,
+    identity_of,
     layout_of,
     reading_beside,
     refuse_newer,
@@ -49,6 +53,7 @@ class SideReport:
     head: str
     first_bad: int | None
     why: str
+    ledger: str = ""  # which table's which ledger it says it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +130,10 @@ def _wal_frames(path: Path) -> int:
         probe = Path(scratch) / path.name
         with path.open("rb") as file:
             probe.write_bytes(file.read(_PAGE_MAX_BYTES))
+        truncate(probe, path.stat().st_size)  # of the true size, or SQLite finds the probe damaged
         copyfile(wal, companion(probe, "-wal"))
         with closing(sqlite3.connect(probe, isolation_level=None)) as db:
-            try:
-                _, frames, _ = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-            except sqlite3.Error:
-                return 0
+            _, frames, _ = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     return int(frames)
 
 
@@ -162,11 +165,24 @@ def _judge_open(path: Path, db: sqlite3.Connection) -> Judged:
         return _damaged(path, last, f"it cannot be read: {error}", _identity(db))
     refuse_newer(layout_of(db), path)
     identity = _identity(db)
+    why = _beside_the_chain(db, identity)
+    state: State = "damaged" if why else "good"
+    return Judged(_report(path, state, last, None, why, identity), last, identity)
+
+
+def _beside_the_chain(db: sqlite3.Connection, identity: Identity | None) -> str:
+    """What the rows do not show: stray rows, missing guards, broken pages. Empty if all is well."""
+    if identity is None:
+        return "it does not say which table it is for"
     verdict = _quick_check(db)
-    if identity is None or verdict != "ok":
-        why = f"SQLite finds {verdict}" if identity else "it does not say which table it is for"
-        return Judged(_report(path, "damaged", last, None, why), last, identity)
-    return Judged(_report(path, "good", last, None, ""), last, identity)
+    if verdict != "ok":
+        return f"SQLite finds {verdict}"
+    (stray,) = db.execute("SELECT count(*) FROM row WHERE seq < 1").fetchone()
+    if stray:
+        return "a row stands before row 1"
+    named = db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+    guarded = {name for (name,) in named} >= TRIGGERS or layout_of(db) < len(MIGRATIONS)
+    return "" if guarded else "the triggers that keep it append-only are missing"
 
 
 def _quick_check(db: sqlite3.Connection) -> str:
@@ -179,10 +195,9 @@ def _quick_check(db: sqlite3.Connection) -> str:
 
 def _identity(db: sqlite3.Connection) -> Identity | None:
     try:
-        found = db.execute("SELECT table_id, ledger_id FROM identity").fetchone()
-    except sqlite3.Error:
+        return identity_of(db)
+    except (sqlite3.Error, TypeError):  # no such table, or nothing in it
         return None
-    return Identity(str(found[0]), str(found[1])) if found else None
 
 
 def _without_file(path: Path) -> Judged:
@@ -197,9 +212,17 @@ def _damaged(path: Path, last: Row | None, why: str, identity: Identity | None =
     return Judged(_report(path, "damaged", last, bad, why), last, identity)
 
 
-def _report(path: Path, state: State, last: Row | None, bad: int | None, why: str) -> SideReport:
+def _report(
+    path: Path,
+    state: State,
+    last: Row | None,
+    bad: int | None,
+    why: str,
+    identity: Identity | None = None,
+) -> SideReport:
     rows, head = (0, GENESIS) if last is None else (last.seq, last.hash)
-    return SideReport(path, state, rows, head, bad, why)
+    ledger = f"{identity.table_id} {identity.ledger_id}" if identity else ""
+    return SideReport(path, state, rows, head, bad, why, ledger)
 
 
 def _rows_beyond(db: sqlite3.Connection, seq: int) -> list[Row]:

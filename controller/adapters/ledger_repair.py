@@ -60,7 +60,9 @@ def settle(data: Path, copy: Path, table_id: str) -> tuple[str, ...]:
         repairs = [_rebuild(primary, spare, identity)]
     for folder in (data, copy):
         remove(folder / SCRATCH_NAME)
-    return (*repairs, *_renew_marker(data, marker, identity))
+    if primary.report.rows + spare.report.rows:
+        repairs += _renew_marker(data, marker, identity)
+    return tuple(repairs)
 
 
 def _read_marker(data: Path) -> Identity | str | None:
@@ -92,11 +94,13 @@ def _refuse_strangers(
                 f"{path} belongs to another ledger of table {table_id} than {named[0][0]}:"
                 " put in the medium that was commissioned together with this one"
             )
-    if marker is not None and primary.report.state == spare.report.state == "missing":
+    states = {primary.report.state, spare.report.state}
+    rows = primary.report.rows + spare.report.rows
+    if marker is not None and rows == 0 and (states == {"missing"} or "good" in states):
         raise Fault(
             f"this table was commissioned, but {primary.report.path} and {spare.report.path} are"
-            " both missing, and it will not start from an empty ledger: put the ledger media back,"
-            " or restore a ledger file from the backup"
+            " missing or hold no row, and it will not start from an empty ledger: put the ledger"
+            " media back, or restore a ledger file from the backup"
         )
 
 
@@ -205,9 +209,17 @@ def _move_aside(path: Path) -> Path | None:
 
 
 def _renew_marker(data: Path, marker: Identity | str | None, identity: Identity) -> list[str]:
-    """Written last: without it a half-done commissioning simply starts over."""
     if isinstance(marker, Identity):
         return []
+    write_marker(data, identity)
+    return [f"{marker}; it was written again from the ledger"] if marker else []
+
+
+def write_marker(data: Path, identity: Identity) -> None:
+    """Say that this table has a first row: from now on it never starts from an empty ledger.
+
+    Without the marker a half-done commissioning simply starts over.
+    """
     scratch = data / (MARKER_NAME + ".new")
     content = {"table_id": identity.table_id, "ledger_id": identity.ledger_id}
     with scratch.open("w", encoding="utf-8") as file:
@@ -216,7 +228,6 @@ def _renew_marker(data: Path, marker: Identity | str | None, identity: Identity)
         os.fsync(file.fileno())
     scratch.rename(data / MARKER_NAME)
     sync_folder(data)
-    return [f"{marker}; it was written again from the ledger"] if marker else []
 
 
 _WORKSHOP: Final = (

@@ -19,6 +19,7 @@ from controller.adapters.ledger_file import (
     LAST,
     companion,
     connect,
+    identity_of,
     row_values,
     rows_after,
     set_proved,
@@ -26,7 +27,7 @@ from controller.adapters.ledger_file import (
     to_row,
 )
 from controller.adapters.ledger_inspect import SideReport, inspect, read_rows
-from controller.adapters.ledger_repair import settle
+from controller.adapters.ledger_repair import settle, write_marker
 from controller.chain import GENESIS, Row, seal
 from controller.domain.errors import Fault
 
@@ -137,8 +138,17 @@ class SqliteLedger:
         )
         self._write(self._primary, row)
         self._write_copy(row)
+        if head is None:
+            self._mark_commissioned()
         self.head = row
         return row
+
+    def _mark_commissioned(self) -> None:
+        try:
+            identity = identity_of(self._primary.db)
+            write_marker(self._primary.path.parent, identity)
+        except (OSError, sqlite3.Error) as error:
+            self._stop(self._primary, "the table could not be marked as commissioned", error)
 
     def check_head(self) -> None:
         """Read the last row back from both files; Fault if it is not the row in memory."""

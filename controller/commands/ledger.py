@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from controller.adapters.ledger_inspect import SideReport, inspect, read_rows
+from controller.adapters.ledger_repair import MARKER_NAME
 from controller.audit import Audit, Finding, audit
 from controller.domain.errors import BadInput, Fault
 
@@ -20,11 +21,14 @@ def run(argv: list[str]) -> int:
     if not data.is_dir():
         raise BadInput(f"{data}: there is no such directory; give a table's data directory.")
     sides = inspect(data, Path(options.copy) if options.copy else None)
+    commissioned = (data / MARKER_NAME).exists()
     if all(side.state == "missing" for side in sides):
+        if commissioned:
+            raise Fault(f"{data}: the table was commissioned, but both ledger files are gone.")
         raise BadInput(f"{data}: no ledger is here; give a table's data directory.")
     if options.action == "export":
         return _export(sides)
-    return _verify(sides, as_json=options.json)
+    return _verify(sides, commissioned=commissioned, as_json=options.json)
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
@@ -32,24 +36,52 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("action", choices=("verify", "export"))
     parser.add_argument("directory", metavar="DIR", help="a table's data directory")
     parser.add_argument("--copy", metavar="DIR", help="where the second copy is, if not DIR/copy")
-    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON document; export always prints JSON lines"
+    )
     return parser.parse_args(argv)
 
 
-def _verify(sides: tuple[SideReport, SideReport], *, as_json: bool) -> int:
+def _verify(sides: tuple[SideReport, SideReport], *, commissioned: bool, as_json: bool) -> int:
     best = _best(sides)
-    sound = islice(read_rows(best.path), best.rows)
-    audited = audit(sound)
-    finding = audited.finding or (None if best.state == "good" else _chain(best))
-    in_step = {side.head for side in sides if side.state == "good"} == {best.head}
-    good = finding is None and in_step and all(side.state == "good" for side in sides)
+    audited = audit(islice(read_rows(best.path), best.rows))
+    finding = audited.finding or _finding(sides, best, commissioned=commissioned)
+    trouble = finding.why if finding else _lag(sides, best)
     if as_json:
-        document = _document(sides, finding, best, ok=good) | {"meters": _meters(audited)}
+        document = _document(sides, finding, best, trouble) | {"meters": _meters(audited)}
         sys.stdout.write(json.dumps(document) + "\n")
     else:
-        _say(sides, finding, in_step=in_step)
+        _say(sides, finding, trouble)
         _say_meters(audited)
-    return 0 if good else 1
+    return 1 if trouble else 0
+
+
+def _finding(
+    sides: tuple[SideReport, SideReport], best: SideReport, *, commissioned: bool
+) -> Finding | None:
+    """What no start of the table would mend: it takes a person."""
+    if best.state != "good":
+        return _chain(best)
+    if commissioned and best.rows == 0:
+        return Finding(1, "the table was commissioned, but its ledger holds no row")
+    one, other = sides
+    if other.state != "good" or one.state != "good" or one.head == other.head:
+        return None
+    if one.ledger != other.ledger:
+        return Finding(1, f"{one.path} and {other.path} are files of two different ledgers")
+    pairs = zip(read_rows(one.path), read_rows(other.path), strict=False)
+    forked = next((ours.seq for ours, theirs in pairs if ours.hash != theirs.hash), None)
+    return Finding(forked, "from here on the two files tell different stories") if forked else None
+
+
+def _lag(sides: tuple[SideReport, SideReport], best: SideReport) -> str:
+    """What the next start of the table mends by itself; empty if there is nothing to mend."""
+    for side in sides:
+        if side.state != "good":
+            return f"{side.path} is {side.state}; starting the table makes it anew"
+        if side.rows < best.rows:
+            return f"{side.path} lacks rows after {side.rows}; starting the table adds them"
+    return ""
 
 
 def _best(sides: tuple[SideReport, SideReport]) -> SideReport:
@@ -81,31 +113,29 @@ def _say_meters(audited: Audit) -> None:
 
 
 def _document(
-    sides: tuple[SideReport, SideReport], finding: Finding | None, best: SideReport, *, ok: bool
+    sides: tuple[SideReport, SideReport], finding: Finding | None, best: SideReport, trouble: str
 ) -> dict[str, object]:
-    bad = next((side for side in sides if side.state == "damaged"), None)
-    first = finding or (_chain(bad) if bad else None)
+    bad = next((side.first_bad for side in sides if side.first_bad), None)
     return {
-        "ok": ok,
+        "ok": not trouble,
         "rows": best.rows,
         "head": best.head,
-        "first_bad": first.seq if first else None,
-        "why": first.why if first else None,
+        "first_bad": finding.seq if finding else bad,
+        "why": trouble or None,
         "sides": [asdict(side) | {"path": str(side.path)} for side in sides],
     }
 
 
-def _say(sides: tuple[SideReport, SideReport], finding: Finding | None, *, in_step: bool) -> None:
+def _say(sides: tuple[SideReport, SideReport], finding: Finding | None, trouble: str) -> None:
     for side in sides:
-        detail = f"{side.rows} rows, head {side.head[:16]}" if side.state == "good" else side.why
+        detail = f"{side.rows} rows, head {side.head}" if side.state == "good" else side.why
         where = f", first bad row {side.first_bad}" if side.first_bad else ""
         sys.stdout.write(f"{side.path}: {side.state}{where}: {detail}\n")
     if finding is not None:
         sys.stdout.write(f"first bad row {finding.seq}: {finding.why}\n")
-    elif not in_step or any(side.state != "good" for side in sides):
-        sys.stdout.write("one file is behind or damaged; starting the table repairs it\n")
     else:
-        sys.stdout.write("every row follows; the money identity holds to the micro-cent\n")
+        good = "every row follows; the money identity holds to the micro-cent"
+        sys.stdout.write(f"{trouble or good}\n")
 
 
 def _export(sides: tuple[SideReport, SideReport]) -> int:

@@ -146,8 +146,8 @@ def test_an_idle_table_syncs_the_log_of_the_copy_once(
     with closing(
         SqliteLedger.open(tmp_path, copy=None, table_id="T01", monotonic_ns=HandClock())
     ) as ledger:
-        monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_ino))
         add(ledger, 1)
+        monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_ino))
         ledger.sync_copy()
         assert synced == []  # the first commit was at FULL
         add(ledger, 2)
