@@ -23,9 +23,11 @@ COULD_NOT, BAD_INPUT, INTERRUPTED = 1, 2, 130
 def main(argv: list[str] | None = None) -> int:
     """Run one subcommand. Exit status: 0 good, 1 could not, 2 bad input."""
     words = sys.argv[1:] if argv is None else argv
-    if not words or words[0] in ("-h", "--help", "help"):
+    if not words:
+        return _sorry(BAD_INPUT, f"a command is missing; known are {', '.join(COMMANDS)}.")
+    if words[0] in ("-h", "--help", "help"):
         sys.stdout.write(f"{USAGE}\nfeltlink COMMAND --help says more.\n")
-        return 0 if words else BAD_INPUT
+        return 0
     if words[0] == "--version":
         sys.stdout.write(f"feltlink {import_module('controller').VERSION}\n")
         return 0
@@ -50,9 +52,17 @@ def _run(name: str, words: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output left, as `head` does: no fault of ours and nothing to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         return 0
+    except OSError as error:
+        _close_output()
+        return _sorry(COULD_NOT, f"could not read or write: {error}; look at disk and output.")
     return status
+
+
+def _close_output() -> None:
+    """What cannot be written any more must not be tried again as the interpreter leaves."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _sorry(status: int, *sentences: str) -> int:

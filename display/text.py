@@ -27,7 +27,7 @@ SIMULATED: Final = "SIMULATED"
 def dealer_lines(view: View, *, notice: str = "", simulated: bool = False) -> tuple[str, ...]:
     """What the dealer reads, most urgent first."""
     said = [f"{view.table_id} ROUND {view.round}", *_PHASE[view.phase](view)]
-    said += [f"NO: {notice}"] if notice else []
+    said += [f"NO: {notice}"] if notice and view.phase is not Phase.FAULT else []
     said += [SIMULATED] if simulated else []
     return tuple(line for text in said for line in wrap(text, DEALER_WIDTH))
 
@@ -109,7 +109,8 @@ def _accepted(wagers: tuple[Wager, ...]) -> Iterator[str]:
     if not wagers:
         yield "NO WAGERS"
         return
-    yield f"{len(wagers)} WAGERS: {_seats(wager.seat for wager in wagers)}"
+    word = "WAGER" if len(wagers) == 1 else "WAGERS"
+    yield f"{len(wagers)} {word}: {_seats(wager.seat for wager in wagers)}"
     tally = _tally(wagers)
     if len(tally) > 1:
         yield _chips(tally)

@@ -92,12 +92,20 @@ def judge(path: Path, *, live: bool) -> Judged:
     """Walk the whole chain, then let SQLite check its pages."""
     if not path.exists():
         return _without_file(path)
+    if path.is_file() and not _is_wal(path):
+        return _damaged(path, None, "its header is not that of a ledger")
     try:
         with closing(connect_to_read(path, live=live)) as db:
             db.execute("BEGIN")  # one snapshot for all the questions below
             return _judge_open(path, db)
     except sqlite3.Error as error:
         return _damaged(path, None, str(error))
+
+
+def _is_wal(path: Path) -> bool:
+    """Bytes 18 and 19 of the header say 2 for WAL; anything else could be read but not written."""
+    with path.open("rb") as file:
+        return file.read(20)[18:20] == b"\x02\x02"
 
 
 def connect_to_read(path: Path, *, live: bool) -> sqlite3.Connection:

@@ -58,13 +58,18 @@ def load_either(path: Path) -> PackFile | TableFile:
 
 
 def _table(document: dict[str, object], path: Path) -> TableFile:
+    from dataclasses import replace
+
     from controller.config import table_from_document
 
-    return table_from_document(
+    table = table_from_document(
         document,
         where=str(path),
         find_pack=lambda name: load_pack(name, relative_to=path.parent),
     )
+    if table.ledger_copy is None:
+        return table
+    return replace(table, ledger_copy=str(path.parent / table.ledger_copy))
 
 
 def _find_pack(name: str, relative_to: Path | None) -> Path:

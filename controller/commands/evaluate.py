@@ -16,6 +16,7 @@ from controller.domain.cards import Deal, parse_deal
 from controller.domain.errors import BadInput
 from controller.domain.hands import Evaluation, evaluate, winning_line
 from controller.domain.pack import Hand, MeterPay, OddsPay, Pack
+from controller.options import Parser
 
 _BAD_INPUT: Final = 2
 
@@ -31,7 +32,7 @@ def run(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="feltlink evaluate",
         description="Name the best hand in a deal and, with a pack, the line it wins.",
         allow_abbrev=False,

@@ -13,6 +13,7 @@ from controller.adapters.ledger_inspect import SideReport, inspect, read_rows
 from controller.adapters.ledger_repair import MARKER_NAME
 from controller.audit import Audit, Finding, audit
 from controller.domain.errors import BadInput, Fault
+from controller.options import Parser
 
 
 def run(argv: list[str]) -> int:
@@ -32,7 +33,7 @@ def run(argv: list[str]) -> int:
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="feltlink ledger", description=__doc__)
+    parser = Parser(prog="feltlink ledger", description=__doc__)
     parser.add_argument("action", choices=("verify", "export"))
     parser.add_argument("directory", metavar="DIR", help="a table's data directory")
     parser.add_argument("--copy", metavar="DIR", help="where the second copy is, if not DIR/copy")

@@ -14,6 +14,7 @@ from typing import IO
 from controller.adapters.pack_files import load_pack, load_table
 from controller.config import TableFile, default_table
 from controller.domain.errors import BadInput
+from controller.options import Parser
 from mock_gpio.main import Place
 from mock_gpio.play import play
 
@@ -36,7 +37,7 @@ def run(argv: list[str]) -> int:
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="feltlink play",
         description="Drive one simulated table from a script; one JSON object a line.",
     )

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from controller.adapters.pack_files import list_heads, load_either, load_pack, pack_ids
-from controller.domain.errors import BadInput, Broken
+from controller.domain.errors import Broken
 
 if TYPE_CHECKING:
     import argparse
@@ -36,11 +36,7 @@ def run(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    import argparse
-
-    class Parser(argparse.ArgumentParser):
-        def error(self, message: str) -> NoReturn:
-            raise BadInput(f"{self.prog}: {message}; see {self.prog} --help")
+    from controller.options import Parser
 
     parser = Parser(prog="feltlink rules", description="The rule packs and table files.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

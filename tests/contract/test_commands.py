@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -168,9 +170,59 @@ def test_with_both_files_damaged_the_table_does_not_open_and_says_what_to_do(
     assert len(answers(capsys)) == 6
 
 
+def test_output_that_cannot_be_written_is_one_sentence_and_no_traceback() -> None:
+    with Path("/dev/full").open("w") as full:
+        call = "import sys; from controller.cli import main; sys.exit(main(['rules', 'list']))"
+        done = subprocess.run(
+            [sys.executable, "-c", call],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "could not read or write" in done.stderr
+
+
+@pytest.mark.requirement(64)
+def test_verify_tells_files_of_two_ledgers_and_forks_apart_from_a_lag(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = table_file(tmp_path)
+    for name in ("one", "two"):
+        data = str(tmp_path / name)
+        assert main(["play", script(tmp_path, ROUND), "-c", config, "--data", data]) == 0
+    ours = tmp_path / "one" / "copy" / "ledger.sqlite"
+    lagging = ours.read_bytes()
+    data = str(tmp_path / "one")
+    assert main(["play", script(tmp_path, "validate\n"), "-c", config, "--data", data]) == 0
+    ours.write_bytes(lagging)
+    capsys.readouterr()
+    assert main(["ledger", "verify", data]) == 1
+    assert "lacks rows after 6; starting the table adds them" in capsys.readouterr().out
+    ours.write_bytes((tmp_path / "two" / "copy" / "ledger.sqlite").read_bytes())
+    assert main(["ledger", "verify", data]) == 1
+    assert "files of two different ledgers" in capsys.readouterr().out
+
+
+def test_a_copy_named_by_a_relative_path_lies_beside_the_table_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = table_file(tmp_path, '[ledger]\ncopy = "elsewhere"\n')
+    data = str(tmp_path / "data")
+    assert main(["play", script(tmp_path, "show\n"), "-c", config, "--data", data]) == 0
+    assert (tmp_path / "elsewhere" / "ledger.sqlite").is_file()
+    capsys.readouterr()
+    assert main(["ledger", "verify", data, "--copy", str(tmp_path / "elsewhere")]) == 0
+
+
 def test_a_directory_without_a_ledger_is_bad_input(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["ledger", "verify", str(tmp_path)]) == 2
     assert main(["ledger", "verify", str(tmp_path / "nowhere")]) == 2
     assert "data directory" in capsys.readouterr().err
+    (tmp_path / "commissioned.json").write_text("{}")
+    assert main(["ledger", "verify", str(tmp_path)]) == 1
+    assert "both ledger files are gone" in capsys.readouterr().err

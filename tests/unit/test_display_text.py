@@ -110,7 +110,7 @@ def test_a_win_without_envy_asks_for_no_hand_to_be_left_face_up() -> None:
     evening.win(2, QUADS)
     assert dealer(evening)[1:] == [
         "IN PLAY",
-        "1 WAGERS: 2",
+        "1 WAGER: 2",
         "SEAT 2 FOUR OF A KIND",
         "PAY $300.00",
     ]
