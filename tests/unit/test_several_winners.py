@@ -150,3 +150,58 @@ def test_several_meters_are_priced_apart(policy: str) -> None:
     evening.win(4, STRAIGHT_FLUSH)
     evening.win(3, QUADS)
     assert {meter.name: meter for meter in evening.table.meters} == before
+
+
+PAST = {
+    "meter": {"initial": "12000.00", "initial_reserve": "500.00", "rate": "0", "reserve_rate": "0"}
+}
+
+
+@pytest.mark.requirement(17, 26)
+def test_a_past_turn_is_priced_as_the_meter_stood_then_when_an_earlier_claim_falls_away() -> None:
+    evening = Evening(meters=PAST)
+    evening.prove(1, 2, 4)
+    evening.win(4, STRAIGHT_FLUSH)
+    evening.win(2, STRAIGHT_FLUSH)
+    evening.win(1, ROYAL)
+    evening.validate(1)
+    assert evening.claim(2).amount == usd("1080.00")
+    evening.win(4, STRAIGHT_FLUSH)
+    assert evening.claim(2).amount == usd("1200.00")
+    assert evening.claim(1).amount == usd("9720.00")
+    assert evening.table.meter("meter").current == usd("11580.00")
+
+
+@pytest.mark.requirement(17, 26)
+def test_the_next_royal_inherits_the_jackpot_of_one_that_was_rejected() -> None:
+    evening = Evening(meters=PAST)
+    evening.prove(2, 4, 6)
+    for seat in (6, 4, 2):
+        evening.win(seat, ROYAL)
+    assert [evening.claim(seat).amount for seat in (6, 4, 2)] == [
+        usd("12000.00"),
+        usd("10500.00"),
+        usd("10000.00"),
+    ]
+    evening.validate(2)
+    evening.reject(6)
+    assert evening.claim(4).amount == usd("12000.00")
+
+
+def test_past_turns_on_both_sides_of_a_validated_one_keep_their_order() -> None:
+    """Seats 6, 5 and 3 wait around the validated 4 and 1; 6 falls away."""
+    evening = Evening(meters=PAST)
+    evening.prove(1, 3, 4, 5, 6)
+    for seat in (6, 5, 4, 3, 1):
+        evening.win(seat, STRAIGHT_FLUSH)
+    evening.validate(4)
+    evening.validate(1)
+    assert [evening.claim(s).amount for s in (6, 5, 4, 3, 1)] == [
+        *(usd("1200.00"), usd("1080.00"), usd("972.00"), usd("874.80"), usd("787.32"))
+    ]
+    evening.win(6, STRAIGHT_FLUSH)
+    # Seat 5 now has the first turn: 10 % of 12000. Seat 3's turn follows 5 and the paid 4:
+    # 12000 - 1200 - 972 = 9828.
+    assert [evening.claim(s).amount for s in (5, 4, 3, 1)] == [
+        *(usd("1200.00"), usd("972.00"), usd("982.80"), usd("787.32"))
+    ]
