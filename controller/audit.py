@@ -90,7 +90,7 @@ def _check_contributions(
 
 
 def _check_paid(event: did.WinValidated) -> None:
-    paid = Money(sum(e.amount.ucents for e in event.postings if e.target is Account.PAID))
+    paid = Money(sum(e.amount.ucents for e in event.priced.postings if e.target is Account.PAID))
     expected = event.win.amount if event.win.meter else Money(0)
     check(paid == expected, f"seat {event.win.seat} is paid another amount than was held")
 

@@ -16,8 +16,17 @@ from controller.domain import commands as ask
 from controller.domain import events as did
 from controller.domain import machine
 from controller.domain.meter import Account, Meter, commission
-from controller.domain.money import Money, parse_money
-from controller.domain.pack import Hand, MeterParameters, Overflow, Pack
+from controller.domain.money import ZERO, Money, parse_money
+from controller.domain.pack import (
+    Hand,
+    HandBasis,
+    MeterParameters,
+    MeterRule,
+    OddsPay,
+    Overflow,
+    Pack,
+    Style,
+)
 from controller.domain.table import ChipCount, Claim, Person, Phase, Role, Round, Table, Wager
 from controller.domain.view import Lamp
 from controller.service import TableService
@@ -342,3 +351,22 @@ class Rig:
     def restarted(self, file: TableFile | None = None) -> Rig:
         """The plug was pulled: a new process on the same rows, the chips where they lay."""
         return Rig(file, stored=self.ledger.stored, lying=self.board.lying(), opened=False)
+
+
+def pack_of(basis: HandBasis, *hands: Hand) -> Pack:
+    """A pack that pays these hands, in this order."""
+    return Pack(
+        id="house",
+        title="House rules",
+        jurisdiction="none",
+        source="none",
+        edition="1",
+        hand_basis=basis,
+        seats_max=6,
+        meters=(MeterRule("meter", "Meter", ZERO, 0, 0),),
+        pays=tuple(OddsPay(hand, 10, Style.FOR) for hand in hands),
+        envy=(),
+        envy_scales=False,
+        collection=(),
+        fingerprint="",
+    )

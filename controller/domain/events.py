@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from controller.domain.hold import Hold
 from controller.domain.meter import Account, Posting
 from controller.domain.money import Money
 from controller.domain.pack import Hand, Pack, Settings
-from controller.domain.table import ChipCount, Claim, Envy, Person, Wager, WagerChange
+from controller.domain.table import ChipCount, Envy, Person, Priced, Wager, WagerChange
 
 
 class Commissioned(Struct, frozen=True):
@@ -89,18 +88,14 @@ class WinKeyed(Struct, frozen=True):
     seat: int
     hand: Hand
     replaced: Hand | None
-    claims: tuple[Claim, ...]
-    holds: tuple[Hold, ...]
-    postings: tuple[Posting, ...]
+    priced: Priced
 
 
 class WinTakenOff(Struct, frozen=True):
     by: Person
     seat: int
     hand: Hand
-    claims: tuple[Claim, ...]
-    holds: tuple[Hold, ...]
-    postings: tuple[Posting, ...]
+    priced: Priced
 
 
 class WinRejected(Struct, frozen=True):
@@ -108,9 +103,7 @@ class WinRejected(Struct, frozen=True):
     seat: int
     hand: Hand
     reason: str
-    claims: tuple[Claim, ...]
-    holds: tuple[Hold, ...]
-    postings: tuple[Posting, ...]
+    priced: Priced
 
 
 class WinRecord(Struct, frozen=True):
@@ -132,9 +125,7 @@ class WinRecord(Struct, frozen=True):
 class WinValidated(Struct, frozen=True):
     by: Person
     win: WinRecord
-    claims: tuple[Claim, ...]
-    holds: tuple[Hold, ...]
-    postings: tuple[Posting, ...]
+    priced: Priced
 
 
 class EnvyAcknowledged(Struct, frozen=True):

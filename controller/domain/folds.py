@@ -119,11 +119,12 @@ def _tied(table: Table, event: did.SeatsTied) -> Changes:
 def _claimed(
     table: Table, event: did.WinKeyed | did.WinTakenOff | did.WinRejected | did.WinValidated
 ) -> Changes:
-    meters = _posted(table.meters, event.postings)
-    _check_held(meters, event.holds)
+    priced = event.priced
+    meters = _posted(table.meters, priced.postings)
+    _check_held(meters, priced.holds)
     return {
-        "round": replace(table.round, claims=event.claims, holds=event.holds),
-        "holds_taken": max([table.holds_taken, *(hold.order for hold in event.holds)]),
+        "round": replace(table.round, claims=priced.claims, holds=priced.holds),
+        "holds_taken": max([table.holds_taken, *(hold.order for hold in priced.holds)]),
         "meters": meters,
     }
 

@@ -23,6 +23,7 @@ from controller.domain.table import (
     ClaimStatus,
     PaidFrom,
     Phase,
+    Priced,
     Round,
     Table,
     Wager,
@@ -160,36 +161,23 @@ def _check_adjacent(table: Table, seats: set[int]) -> None:
 def key_win(table: Table, command: ask.KeyWin) -> did.WinKeyed | did.WinTakenOff:
     """Key a hand for a seat; the same again takes it off (SD (18)(a)iii)."""
     _check_seat(table, command.seat)
-    round_, before = table.round, table.round.claim_of(command.seat)
-    others = tuple(claim for claim in round_.claims if claim is not before)
+    before = table.round.claim_of(command.seat)
+    others = tuple(claim for claim in table.round.claims if claim is not before)
     if before is not None:
         _check_free(before)
         if before.hand == command.hand:
-            _keep_paid_envy(table, replace(round_, claims=others))
-            priced = price(table, others)
-            return did.WinTakenOff(
-                command.by,
-                command.seat,
-                command.hand,
-                priced.claims,
-                priced.holds,
-                priced.postings,
-            )
+            priced = _reprice(table, others)
+            return did.WinTakenOff(command.by, command.seat, command.hand, priced)
         if table.pack.rank_of(before.hand) < table.pack.rank_of(command.hand):
             raise Refused(f"Seat {command.seat} has a higher hand keyed; only the highest pays.")
-    claim = _claim(table, command)
-    _keep_paid_envy(table, replace(round_, claims=(*others, claim)))
-    priced = price(table, (*others, claim))
     replaced = before.hand if before else None
-    return did.WinKeyed(
-        command.by,
-        command.seat,
-        command.hand,
-        replaced,
-        priced.claims,
-        priced.holds,
-        priced.postings,
-    )
+    priced = _reprice(table, (*others, _claim(table, command)))
+    return did.WinKeyed(command.by, command.seat, command.hand, replaced, priced)
+
+
+def _reprice(table: Table, claims: tuple[Claim, ...]) -> Priced:
+    _keep_paid_envy(table, replace(table.round, claims=claims))
+    return price(table, claims)
 
 
 def _claim(table: Table, command: ask.KeyWin) -> Claim:
@@ -221,7 +209,7 @@ def validate_win(table: Table, command: ask.ValidateWin) -> did.WinValidated:
     claim = _waiting(table, command.seat)
     priced = settle_claim(table.round, claim, command.by.name)
     win = win_record(table, replace(claim, validated_by=command.by.name))
-    return did.WinValidated(command.by, win, priced.claims, priced.holds, priced.postings)
+    return did.WinValidated(command.by, win, priced)
 
 
 def win_record(table: Table, claim: Claim) -> did.WinRecord:
@@ -244,15 +232,7 @@ def win_record(table: Table, claim: Claim) -> did.WinRecord:
 def reject_win(table: Table, command: ask.RejectWin) -> did.WinRejected:
     claim = _waiting(table, command.seat)
     priced = price(table, tuple(other for other in table.round.claims if other is not claim))
-    return did.WinRejected(
-        command.by,
-        claim.seat,
-        claim.hand,
-        _reason(command.reason),
-        priced.claims,
-        priced.holds,
-        priced.postings,
-    )
+    return did.WinRejected(command.by, claim.seat, claim.hand, _reason(command.reason), priced)
 
 
 def _waiting(table: Table, seat: int | None) -> Claim:

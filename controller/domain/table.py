@@ -83,6 +83,14 @@ class Claim(Struct, frozen=True):
     late: bool = False  # keyed after its turn had passed, so priced last
 
 
+class Priced(Struct, frozen=True):
+    """The claims of a round with their prices, the holds behind them, and how we got there."""
+
+    claims: tuple[Claim, ...]
+    holds: tuple[Hold, ...]
+    postings: tuple[Posting, ...]
+
+
 class Envy(Struct, frozen=True):
     """What one bettor is owed because another player holds a qualifying hand."""
 

@@ -10,22 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from controller.domain.hold import Hold, give_back, join, settle, take
 from controller.domain.meter import Meter, Posting, post, trim
 from controller.domain.money import ZERO, Money
 from controller.domain.pack import MeterPay, OddsPay, Settings, Simultaneous, Style
-from controller.domain.table import Claim, ClaimStatus, PaidFrom, Round, Table, Wager
-
-
-class Priced(Struct, frozen=True):
-    """The claims of a round with their prices, the holds behind them, and how we got there."""
-
-    claims: tuple[Claim, ...]
-    holds: tuple[Hold, ...]
-    postings: tuple[Posting, ...]
+from controller.domain.table import Claim, ClaimStatus, PaidFrom, Priced, Round, Table, Wager
 
 
 def odds_amount(pay: OddsPay, wager: Money, *, stake_returned: bool) -> Money:

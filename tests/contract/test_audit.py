@@ -80,7 +80,7 @@ def another_paid_amount(payload: Payload) -> None:
 
 def a_quiet_fall(payload: Payload) -> None:
     entry = {"meter": "meter", "source": "current", "target": "voided", "amount": "0.01000000"}
-    payload["postings"].append(entry)
+    payload["priced"]["postings"].append(entry)
 
 
 def another_reading(payload: Payload) -> None:

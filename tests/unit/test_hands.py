@@ -21,8 +21,8 @@ from treys import Evaluator as TreysEvaluator
 from controller.domain.cards import ACE, SUIT_WORDS, Card, Deal, parse_card, parse_deal
 from controller.domain.errors import BadInput, Broken
 from controller.domain.hands import best_five, evaluate, hand_of, score, winning_line
-from controller.domain.money import ZERO
-from controller.domain.pack import Hand, HandBasis, MeterRule, OddsPay, Pack, Style
+from controller.domain.pack import Hand, HandBasis, Pack
+from tests.builders import pack_of
 
 SUITS = tuple(SUIT_WORDS)
 DECK = [Card(rank, suit) for rank in range(2, 15) for suit in SUITS]
@@ -248,24 +248,6 @@ def test_a_royal_has_its_own_suit_whatever_lies_beside_it() -> None:
 def test_where_a_hand_comes_from_is_told(deal: str, first_five: bool, community: bool) -> None:
     found = evaluate(parse_deal(deal))
     assert (found.first_five, found.community) == (first_five, community)
-
-
-def pack_of(basis: HandBasis, *hands: Hand) -> Pack:
-    return Pack(
-        id="house",
-        title="House rules",
-        jurisdiction="none",
-        source="none",
-        edition="1",
-        hand_basis=basis,
-        seats_max=6,
-        meters=(MeterRule("meter", "Meter", ZERO, 0, 0),),
-        pays=tuple(OddsPay(hand, 10, Style.FOR) for hand in hands),
-        envy=(),
-        envy_scales=False,
-        collection=(),
-        fingerprint="",
-    )
 
 
 FLOP_PACK = pack_of(HandBasis.HOLE_AND_FLOP, *(hand for hand in TREYS_NAMES.values()))

@@ -13,33 +13,15 @@ from treys import Evaluator as TreysEvaluator
 
 from controller.domain.cards import Card, Deal
 from controller.domain.hands import winning_line
-from controller.domain.money import ZERO
 from controller.domain.odds import category_counts, line_counts
-from controller.domain.pack import ROYALS, Hand, HandBasis, MeterRule, OddsPay, Pack, Style
+from controller.domain.pack import ROYALS, Hand, HandBasis
+from tests.builders import pack_of
 
 SUITS = "cdhs"
 DECK = [Card(rank, suit) for rank in range(2, 15) for suit in SUITS]
 PLACES_OF_FIVE = list(combinations(range(7), 5))
 SEVEN_CARD_DEALS = comb(52, 7)
 PLAIN = [hand for hand in Hand if hand not in ROYALS - {Hand.ROYAL_FLUSH}]
-
-
-def pack_of(basis: HandBasis, *hands: Hand) -> Pack:
-    return Pack(
-        id="house",
-        title="House rules",
-        jurisdiction="none",
-        source="none",
-        edition="1",
-        hand_basis=basis,
-        seats_max=6,
-        meters=(MeterRule("meter", "Meter", ZERO, 0, 0),),
-        pays=tuple(OddsPay(hand, 10, Style.FOR) for hand in hands),
-        envy=(),
-        envy_scales=False,
-        collection=(),
-        fingerprint="",
-    )
 
 
 def chances(basis: HandBasis, *hands: Hand) -> dict[Hand, Fraction]:

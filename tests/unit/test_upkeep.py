@@ -281,7 +281,7 @@ def test_a_row_whose_claims_differ_from_what_the_meter_holds_is_never_applied() 
     event = evening.win(1, ROYAL)
     assert isinstance(event, did.WinKeyed)
     with pytest.raises(Broken, match="held differs from the claims"):
-        machine.apply(before, replace(event, postings=()))
+        machine.apply(before, replace(event, priced=replace(event.priced, postings=())))
 
 
 @pytest.mark.requirement(41, 42, 43)
