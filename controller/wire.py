@@ -16,7 +16,7 @@ from controller.domain import events as did
 from controller.domain.errors import BadInput, Fault
 from controller.domain.money import Money, parse_money
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 def _snake(name: str) -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from controller.domain.meter import Account
 from controller.domain.money import Money
 from controller.domain.pack import Hand, Pack, Settings
-from controller.domain.table import ChipCount, Person, Wager
+from controller.domain.table import ChipCount, Person, RawEdge, Reminder, Wager
 
 
 class OpenTable(Struct, frozen=True):
@@ -24,6 +24,7 @@ class LockBets(Struct, frozen=True):
 
     by: Person
     chips: tuple[Wager, ...]
+    edges: tuple[RawEdge, ...] = ()  # what the sensors said in the seconds before
 
 
 class KeyCount(Struct, frozen=True):
@@ -63,6 +64,7 @@ class KeyWin(Struct, frozen=True):
     by: Person
     seat: int
     hand: Hand
+    shown: Money | None = None  # what the meter display showed at that moment, if it worked
 
 
 class ValidateWin(Struct, frozen=True):
@@ -70,6 +72,7 @@ class ValidateWin(Struct, frozen=True):
 
     by: Person
     seat: int | None = None
+    checked: tuple[str, ...] = ()  # what the floor was taken through before accepting
 
 
 class RejectWin(Struct, frozen=True):
@@ -91,6 +94,7 @@ class VoidRound(Struct, frozen=True):
 class EndRound(Struct, frozen=True):
     by: Person
     covered: tuple[int, ...] = ()
+    elapsed_ms: int = 0  # since the last round ended, for the age of the deck
 
 
 class NoteLateChip(Struct, frozen=True):
@@ -107,6 +111,59 @@ class NoteSeatEmpty(Struct, frozen=True):
 class NoteSeatStuck(Struct, frozen=True):
     by: Person
     seat: int
+
+
+class NoteSeatNoisy(Struct, frozen=True):
+    by: Person
+    seat: int
+
+
+class KeepEdges(Struct, frozen=True):
+    """What the sensors said in the seconds after LOCK."""
+
+    by: Person
+    edges: tuple[RawEdge, ...]
+
+
+class NoteDoor(Struct, frozen=True):
+    by: Person
+    opened: bool
+    while_off: bool = False  # found so at start: it moved while there was no power
+
+
+class NoteClock(Struct, frozen=True):
+    by: Person
+    step_ms: int
+
+
+class NoteHardware(Struct, frozen=True):
+    by: Person
+    what: str
+
+
+class SignIn(Struct, frozen=True):
+    """The PIN was right."""
+
+    by: Person
+
+
+class NoteSignInFailed(Struct, frozen=True):
+    by: Person
+    number: str
+
+
+class SignOut(Struct, frozen=True):
+    by: Person
+
+
+class CallFloor(Struct, frozen=True):
+    by: Person
+
+
+class AcknowledgeReminder(Struct, frozen=True):
+    by: Person
+    what: Reminder
+    elapsed_ms: int = 0
 
 
 class AdjustMeter(Struct, frozen=True):
@@ -154,6 +211,16 @@ Command = (
     | NoteLateChip
     | NoteSeatEmpty
     | NoteSeatStuck
+    | NoteSeatNoisy
+    | KeepEdges
+    | NoteDoor
+    | NoteClock
+    | NoteHardware
+    | SignIn
+    | NoteSignInFailed
+    | SignOut
+    | CallFloor
+    | AcknowledgeReminder
     | AdjustMeter
     | ChangeSettings
     | RaiseFault

@@ -15,6 +15,10 @@ class Fault(Exception):
     """The world failed. The message says what a technician must do."""
 
 
+class Taken(Fault):
+    """Another process has what this one wants; waiting would only hide a second daemon."""
+
+
 class Broken(Exception):
     """An invariant of ours is false: nothing after this point can be trusted."""
 

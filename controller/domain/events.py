@@ -11,7 +11,19 @@ from msgspec import Struct
 from controller.domain.meter import Account, Posting
 from controller.domain.money import Money
 from controller.domain.pack import Hand, Pack, Settings
-from controller.domain.table import ChipCount, Envy, Person, Priced, Wager, WagerChange
+from controller.domain.table import (
+    ChipCount,
+    Envy,
+    Person,
+    Priced,
+    RawEdge,
+    Reminded,
+    Reminder,
+    Table,
+    Wager,
+    WagerChange,
+    WinRecord,
+)
 
 
 class Commissioned(Struct, frozen=True):
@@ -45,6 +57,7 @@ class BetsLocked(Struct, frozen=True):
     by: Person
     round: int
     wagers: tuple[Wager, ...]
+    edges: tuple[RawEdge, ...] = ()
 
 
 class CountMismatched(Struct, frozen=True):
@@ -89,6 +102,7 @@ class WinKeyed(Struct, frozen=True):
     hand: Hand
     replaced: Hand | None
     priced: Priced
+    shown: Money | None = None  # what the meter display showed at that moment, if it worked
 
 
 class WinTakenOff(Struct, frozen=True):
@@ -106,26 +120,11 @@ class WinRejected(Struct, frozen=True):
     priced: Priced
 
 
-class WinRecord(Struct, frozen=True):
-    """One award as the house keeps it. Its date and time are those of the ledger row."""
-
-    table: str
-    seat: int
-    hand: Hand
-    wager: Money
-    meter: str  # empty for odds
-    meter_before: Money
-    meter_after: Money
-    overflow: str  # where money above the limit went at the time; empty for odds
-    amount: Money
-    keyed_by: str
-    validated_by: str
-
-
 class WinValidated(Struct, frozen=True):
     by: Person
     win: WinRecord
     priced: Priced
+    checked: tuple[str, ...] = ()
 
 
 class EnvyAcknowledged(Struct, frozen=True):
@@ -164,6 +163,8 @@ class RoundEnded(Struct, frozen=True):
     envy: tuple[Envy, ...]
     readings: tuple[MeterReading, ...]
     must_clear: tuple[int, ...]
+    reminded: tuple[Reminded, ...] = ()
+    elapsed_ms: int = 0
 
 
 class LateChipNoted(Struct, frozen=True):
@@ -177,6 +178,63 @@ class SeatCleared(Struct, frozen=True):
 
 class SeatStuck(Struct, frozen=True):
     seat: int
+
+
+class SeatNoisy(Struct, frozen=True):
+    """A sensor chatters and cannot be believed."""
+
+    seat: int
+
+
+class EdgesKept(Struct, frozen=True):
+    round: int
+    edges: tuple[RawEdge, ...]
+
+
+class DoorMoved(Struct, frozen=True):
+    opened: bool
+    while_off: bool
+
+
+class ClockStepped(Struct, frozen=True):
+    """Wall time jumped against the time that passed. Order is the sequence, never the clock."""
+
+    step_ms: int
+
+
+class HardwareNoted(Struct, frozen=True):
+    """Something a technician may want to read later; play went on."""
+
+    what: str
+
+
+class SignedIn(Struct, frozen=True):
+    by: Person
+
+
+class SignInFailed(Struct, frozen=True):
+    number: str
+    failures: int  # in a row, this one included
+
+
+class SignedOut(Struct, frozen=True):
+    by: Person
+
+
+class FloorCalled(Struct, frozen=True):
+    by: Person
+
+
+class ReminderAcknowledged(Struct, frozen=True):
+    by: Person
+    what: Reminder
+    elapsed_ms: int
+
+
+class SnapshotTaken(Struct, frozen=True):
+    """The whole state as the rows before fold to it: a start may begin here."""
+
+    table: Table
 
 
 class MeterAdjusted(Struct, frozen=True):
@@ -213,6 +271,7 @@ class Started(Struct, frozen=True):
     boot: int
     software: str
     repairs: tuple[str, ...]
+    digest: str = ""  # SHA-256 over the program's own files
 
 
 Event = (
@@ -237,6 +296,17 @@ Event = (
     | LateChipNoted
     | SeatCleared
     | SeatStuck
+    | SeatNoisy
+    | EdgesKept
+    | DoorMoved
+    | ClockStepped
+    | HardwareNoted
+    | SignedIn
+    | SignInFailed
+    | SignedOut
+    | FloorCalled
+    | ReminderAcknowledged
+    | SnapshotTaken
     | MeterAdjusted
     | FaultRaised
     | FaultCleared

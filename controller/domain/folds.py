@@ -15,7 +15,17 @@ from controller.domain.errors import check
 from controller.domain.hold import Hold
 from controller.domain.meter import Meter, Posting, post
 from controller.domain.money import Money
-from controller.domain.table import Round, Table, Totals, Wager, with_change
+from controller.domain.table import (
+    HITS_KEPT,
+    Reminded,
+    Reminder,
+    Role,
+    Round,
+    Table,
+    Totals,
+    Wager,
+    with_change,
+)
 
 Changes = dict[str, Any]
 
@@ -108,6 +118,7 @@ def _reopened(table: Table, event: did.BetsReopened) -> Changes:
         past_counts=(*round_.past_counts, *round_.counts),
         changes=round_.changes,
         ties=round_.ties,
+        reminded=round_.reminded,
     )
     return {"round": fresh, "to_return": (*table.to_return, *event.returned)}
 
@@ -142,6 +153,8 @@ def _validated(table: Table, event: did.WinValidated) -> Changes:
         replace(meter, hits=meter.hits + 1) if meter.name == event.win.meter else meter
         for meter in changes["meters"]
     )
+    if event.win.meter:
+        changes["hits"] = (*table.hits, event.win)[-HITS_KEPT:]
     return changes
 
 
@@ -157,6 +170,7 @@ def _voided(table: Table, event: did.RoundVoided) -> Changes:
     meters = _posted(table.meters, event.postings)
     _check_held(meters, ())
     return _next_round(table, event.must_clear) | {
+        "round": Round(table.round.number + 1, reminded=table.round.reminded),
         "totals": _voided_totals(table, event),
         "meters": meters,
         "to_return": (*table.to_return, *event.returned),
@@ -179,7 +193,12 @@ def _ended(table: Table, event: did.RoundEnded) -> Changes:
     totals = replace(
         table.totals, odds_paid=table.totals.odds_paid + odds, rounds=table.totals.rounds + 1
     )
-    return _next_round(table, event.must_clear) | {"totals": totals, "to_return": ()}
+    return _next_round(table, event.must_clear) | {
+        "totals": totals,
+        "to_return": (),
+        "rounds_since_stub": table.rounds_since_stub + 1,
+        "deck_ms": table.deck_ms + event.elapsed_ms,
+    }
 
 
 def _next_round(table: Table, must_clear: tuple[int, ...]) -> Changes:
@@ -203,6 +222,50 @@ def _cleared(table: Table, event: did.SeatCleared) -> Changes:
 
 def _stuck(table: Table, event: did.SeatStuck) -> Changes:
     return {"out_of_service": (*table.out_of_service, event.seat)}
+
+
+def _noisy(table: Table, event: did.SeatNoisy) -> Changes:
+    """Out of service, and believed again only once it has been seen empty."""
+    return {
+        "must_clear": tuple(sorted({*table.must_clear, event.seat})),
+        "out_of_service": tuple(sorted({*table.out_of_service, event.seat})),
+    }
+
+
+def _door_moved(_table: Table, event: did.DoorMoved) -> Changes:
+    return {"door_open": event.opened}
+
+
+def _signed_in(table: Table, event: did.SignedIn) -> Changes:
+    if event.by.role is Role.DEALER:
+        return {"dealer": event.by.name}  # a dealer's own PIN makes nobody's wrong ones good
+    called = table.floor_called and event.by.role is not Role.FLOOR
+    return {"floor_called": called, "failed_sign_ins": 0}
+
+
+def _sign_in_failed(_table: Table, event: did.SignInFailed) -> Changes:
+    return {"failed_sign_ins": event.failures}
+
+
+def _signed_out(_table: Table, event: did.SignedOut) -> Changes:
+    return {"dealer": ""} if event.by.role is Role.DEALER else {}
+
+
+def _floor_called(_table: Table, _event: did.FloorCalled) -> Changes:
+    return {"floor_called": True}
+
+
+def _reminded(table: Table, event: did.ReminderAcknowledged) -> Changes:
+    done = Reminded(event.what, event.by.name)
+    changes: Changes = {"round": replace(table.round, reminded=(*table.round.reminded, done))}
+    if event.what is Reminder.STUB_COUNT:
+        return changes | {"rounds_since_stub": 0, "deck_ms": table.deck_ms + event.elapsed_ms}
+    return changes | {"deck_ms": 0}
+
+
+def _snapshot(table: Table, event: did.SnapshotTaken) -> Changes:
+    check(event.table == table, "the snapshot is not the state that the rows lead to")
+    return {}
 
 
 def _adjusted(table: Table, event: did.MeterAdjusted) -> Changes:
@@ -242,6 +305,17 @@ FOLD: Final[Mapping[type[did.Event], Callable[[Table, Any], Changes]]] = {
     did.LateChipNoted: _late,
     did.SeatCleared: _cleared,
     did.SeatStuck: _stuck,
+    did.SeatNoisy: _noisy,
+    did.EdgesKept: _nothing,
+    did.DoorMoved: _door_moved,
+    did.ClockStepped: _nothing,
+    did.HardwareNoted: _nothing,
+    did.SignedIn: _signed_in,
+    did.SignInFailed: _sign_in_failed,
+    did.SignedOut: _signed_out,
+    did.FloorCalled: _floor_called,
+    did.ReminderAcknowledged: _reminded,
+    did.SnapshotTaken: _snapshot,
     did.MeterAdjusted: _adjusted,
     did.FaultRaised: _fault_raised,
     did.FaultCleared: _fault_cleared,

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from msgspec.structs import fields, replace
 
+from controller.domain import access, folds, house, rounds, upkeep
 from controller.domain import commands as ask
 from controller.domain import events as did
-from controller.domain import folds, rounds, upkeep
 from controller.domain.errors import Broken, Refused
 from controller.domain.table import Person, Phase, Role, Table
 
@@ -39,6 +39,16 @@ FITS: Final[Mapping[type[ask.Command], frozenset[Phase]]] = {
     ask.NoteLateChip: frozenset({LOCKED, MISCOUNT, IN_PLAY}),
     ask.NoteSeatEmpty: frozenset(Phase),
     ask.NoteSeatStuck: frozenset({OPEN}),
+    ask.NoteSeatNoisy: frozenset({OPEN}),
+    ask.KeepEdges: frozenset(Phase),
+    ask.NoteDoor: frozenset(Phase),
+    ask.NoteClock: frozenset(Phase),
+    ask.NoteHardware: frozenset(Phase),
+    ask.SignIn: frozenset(Phase),
+    ask.NoteSignInFailed: frozenset(Phase),
+    ask.SignOut: frozenset(Phase),
+    ask.CallFloor: frozenset(Phase),
+    ask.AcknowledgeReminder: frozenset({CLOSED, OPEN}),
     ask.AdjustMeter: frozenset({CLOSED, OPEN}),
     ask.ChangeSettings: frozenset({CLOSED}),
     ask.RaiseFault: frozenset(Phase) - {FAULT},
@@ -79,6 +89,17 @@ STAYS: Final = frozenset(
         did.LateChipNoted,
         did.SeatCleared,
         did.SeatStuck,
+        did.SeatNoisy,
+        did.EdgesKept,
+        did.DoorMoved,
+        did.ClockStepped,
+        did.HardwareNoted,
+        did.SignedIn,
+        did.SignInFailed,
+        did.SignedOut,
+        did.FloorCalled,
+        did.ReminderAcknowledged,
+        did.SnapshotTaken,
         did.MeterAdjusted,
         did.InputRefused,
         did.Started,
@@ -116,6 +137,7 @@ KEYS: Final[Mapping[type[ask.Command], str]] = {
     ask.KeyWin: "WIN",
     ask.AcknowledgeEnvy: "ENVY",
     ask.EndRound: "END",
+    ask.CallFloor: "FLOOR",
 }
 
 _ANSWER: Final[Mapping[type[ask.Command], Callable[[Table, Any], did.Event]]] = {
@@ -136,6 +158,16 @@ _ANSWER: Final[Mapping[type[ask.Command], Callable[[Table, Any], did.Event]]] = 
     ask.NoteLateChip: upkeep.note_late_chip,
     ask.NoteSeatEmpty: upkeep.note_seat_empty,
     ask.NoteSeatStuck: upkeep.note_seat_stuck,
+    ask.NoteSeatNoisy: upkeep.note_seat_noisy,
+    ask.KeepEdges: upkeep.keep_edges,
+    ask.NoteDoor: upkeep.note_door,
+    ask.NoteClock: upkeep.note_clock,
+    ask.NoteHardware: upkeep.note_hardware,
+    ask.SignIn: access.sign_in,
+    ask.NoteSignInFailed: access.note_sign_in_failed,
+    ask.SignOut: access.sign_out,
+    ask.CallFloor: access.call_floor,
+    ask.AcknowledgeReminder: house.acknowledge_reminder,
     ask.AdjustMeter: upkeep.adjust_meter,
     ask.ChangeSettings: upkeep.change_settings,
     ask.RaiseFault: upkeep.raise_fault,
@@ -161,7 +193,12 @@ def spoken(command: ask.Command) -> str:
 
 def described(command: ask.Command) -> str:
     """A command with what it carries, for the log row of a refusal."""
-    parts = (f"{f.name}={getattr(command, f.name)}" for f in fields(command) if f.name != "by")
+    carried = ((f.name, getattr(command, f.name)) for f in fields(command))
+    parts = (
+        f"{name}={value}"
+        for name, value in carried
+        if name not in ("by", "edges") and value is not None
+    )
     return " ".join((spoken(command), *parts))
 
 

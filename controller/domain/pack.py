@@ -207,3 +207,6 @@ class Settings(Struct, frozen=True):
     floor_may_add: bool
     collection_fees: tuple[Money, ...]  # one per band of the pack; empty if the house set none
     meters: tuple[MeterParameters, ...]
+    stub_count_rounds: int = 0  # remind the dealer to count the stub after so many; 0: never
+    deck_change_hours: int = 0  # and to change the deck; 0: never
+    checklist_from: Money | None = None  # meter wins from here up take the floor through a list

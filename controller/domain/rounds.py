@@ -28,6 +28,7 @@ from controller.domain.table import (
     Table,
     Wager,
     WagerChange,
+    WinRecord,
     pay_order,
     with_change,
 )
@@ -44,13 +45,15 @@ def close_table(_table: Table, command: ask.CloseTable) -> did.TableClosed:
 
 def lock_bets(table: Table, command: ask.LockBets) -> did.BetsLocked:
     """One snapshot of all seats. A sensor not seen empty since the last END cannot wager."""
+    if table.door_open:
+        raise Refused("The cabinet door is open; close it before betting is locked.")
     chips = [chip for chip in command.chips if chip.seat not in table.must_clear]
     check(len({chip.seat for chip in chips}) == len(chips), "one wager per seat and round")
     for chip in chips:
         _check_seat(table, chip.seat)
         _check_wager(table, chip.amount)
     wagers = tuple(sorted(chips, key=lambda chip: chip.seat))
-    return did.BetsLocked(command.by, table.round.number, wagers)
+    return did.BetsLocked(command.by, table.round.number, wagers, command.edges)
 
 
 def key_count(table: Table, command: ask.KeyCount) -> did.RoundProved | did.CountMismatched:
@@ -172,7 +175,7 @@ def key_win(table: Table, command: ask.KeyWin) -> did.WinKeyed | did.WinTakenOff
             raise Refused(f"Seat {command.seat} has a higher hand keyed; only the highest pays.")
     replaced = before.hand if before else None
     priced = _reprice(table, (*others, _claim(table, command)))
-    return did.WinKeyed(command.by, command.seat, command.hand, replaced, priced)
+    return did.WinKeyed(command.by, command.seat, command.hand, replaced, priced, command.shown)
 
 
 def _reprice(table: Table, claims: tuple[Claim, ...]) -> Priced:
@@ -209,12 +212,12 @@ def validate_win(table: Table, command: ask.ValidateWin) -> did.WinValidated:
     claim = _waiting(table, command.seat)
     priced = settle_claim(table.round, claim, command.by.name)
     win = win_record(table, replace(claim, validated_by=command.by.name))
-    return did.WinValidated(command.by, win, priced)
+    return did.WinValidated(command.by, win, priced, command.checked)
 
 
-def win_record(table: Table, claim: Claim) -> did.WinRecord:
+def win_record(table: Table, claim: Claim) -> WinRecord:
     wager, hold = table.round.wager_of(claim.seat), hold_of(table.round, claim)
-    return did.WinRecord(
+    return WinRecord(
         table=table.settings.table_id,
         seat=claim.seat,
         hand=claim.hand,
@@ -226,6 +229,7 @@ def win_record(table: Table, claim: Claim) -> did.WinRecord:
         amount=claim.amount,
         keyed_by=claim.keyed_by,
         validated_by=claim.validated_by,
+        round=table.round.number,
     )
 
 
@@ -302,6 +306,8 @@ def end_round(table: Table, command: ask.EndRound) -> did.RoundEnded:
             did.MeterReading(m.name, m.current, m.reserve, m.overflow) for m in table.meters
         ),
         must_clear=command.covered,
+        reminded=round_.reminded,
+        elapsed_ms=command.elapsed_ms,
     )
 
 

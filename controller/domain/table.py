@@ -100,6 +100,29 @@ class Envy(Struct, frozen=True):
     amount: Money
 
 
+class RawEdge(Struct, frozen=True):
+    """One raw sensor edge, kept as evidence. Its time counts from the LOCK edge."""
+
+    seat: int
+    amount: Money
+    covered: bool
+    offset_us: int  # negative: before LOCK
+
+
+class Reminder(StrEnum):
+    """What the house wants done between rounds (MD 8.E, 3.C)."""
+
+    STUB_COUNT = "stub_count"
+    DECK_CHANGE = "deck_change"
+
+
+class Reminded(Struct, frozen=True):
+    """A reminder, and who says it was done."""
+
+    what: Reminder
+    by: str
+
+
 class WagerChange(Struct, frozen=True):
     """A wager the floor struck or added before the round was proved."""
 
@@ -108,6 +131,26 @@ class WagerChange(Struct, frozen=True):
     struck: bool
     by: str
     reason: str
+
+
+class WinRecord(Struct, frozen=True):
+    """One award as the house keeps it. Its date and time are those of the ledger row."""
+
+    table: str
+    seat: int
+    hand: Hand
+    wager: Money
+    meter: str  # empty for odds
+    meter_before: Money
+    meter_after: Money
+    overflow: str  # where money above the limit went at the time; empty for odds
+    amount: Money
+    keyed_by: str
+    validated_by: str
+    round: int = 0
+
+
+HITS_KEPT = 25  # what a controller shows of its history
 
 
 class Round(Struct, frozen=True):
@@ -124,6 +167,7 @@ class Round(Struct, frozen=True):
     holds: tuple[Hold, ...] = ()  # in the order in which they were taken
     ties: tuple[tuple[int, ...], ...] = ()
     envy_paid: tuple[Envy, ...] = ()
+    reminded: tuple[Reminded, ...] = ()
 
     def wager_of(self, seat: int) -> Wager | None:
         return next((wager for wager in self.wagers if wager.seat == seat), None)
@@ -162,6 +206,13 @@ class Table(Struct, frozen=True):
     to_return: tuple[Wager, ...] = ()  # wagers to hand back to the players
     totals: Totals = Totals()
     holds_taken: int = 0
+    door_open: bool = False
+    floor_called: bool = False
+    dealer: str = ""  # who signed on as the dealer; empty: nobody did
+    failed_sign_ins: int = 0  # wrong PINs since the last right one
+    rounds_since_stub: int = 0
+    hits: tuple[WinRecord, ...] = ()  # the last ones paid from a meter, oldest first
+    deck_ms: int = 0  # how long this deck has been in use, as of the last round
 
     def meter(self, name: str) -> Meter:
         return next(meter for meter in self.meters if meter.name == name)

@@ -31,6 +31,30 @@ def note_seat_stuck(table: Table, command: ask.NoteSeatStuck) -> did.SeatStuck:
     return did.SeatStuck(command.seat)
 
 
+def note_seat_noisy(table: Table, command: ask.NoteSeatNoisy) -> did.SeatNoisy:
+    if command.seat in table.out_of_service:
+        raise Refused(f"Seat {command.seat} is out of service already.")
+    return did.SeatNoisy(command.seat)
+
+
+def keep_edges(table: Table, command: ask.KeepEdges) -> did.EdgesKept:
+    return did.EdgesKept(table.round.number, command.edges)
+
+
+def note_door(table: Table, command: ask.NoteDoor) -> did.DoorMoved:
+    if command.opened == table.door_open:
+        raise Refused("The door stands that way already.")
+    return did.DoorMoved(command.opened, command.while_off)
+
+
+def note_clock(_table: Table, command: ask.NoteClock) -> did.ClockStepped:
+    return did.ClockStepped(command.step_ms)
+
+
+def note_hardware(_table: Table, command: ask.NoteHardware) -> did.HardwareNoted:
+    return did.HardwareNoted(command.what)
+
+
 ADJUSTABLE = (Account.CURRENT, Account.RESERVE, Account.OVERFLOW)
 
 

@@ -22,11 +22,13 @@ from controller.domain.table import (
 
 
 class Lamp(StrEnum):
-    """What a seat lamp tells the player."""
+    """What a seat lamp tells the player; each is a pattern of its own, never a colour alone."""
 
     OFF = "off"
     SEEN = "seen"
     ACCEPTED = "accepted"
+    ATTENTION = "attention"  # something at this seat wants a hand: clear it, return a wager
+    OUT_OF_SERVICE = "out_of_service"
 
 
 class MeterView(Struct, frozen=True):
@@ -55,6 +57,31 @@ class View(Struct, frozen=True):
     must_clear: tuple[int, ...]
     out_of_service: tuple[int, ...]
     meters: tuple[MeterView, ...]
+    door_open: bool = False
+    floor_called: bool = False
+    dealer: str = ""
+
+
+def no_table(table_id: str, why: str) -> View:
+    """What shows while there is no state to show: the table's name, and why it stands still."""
+    return View(
+        table_id=table_id,
+        phase=Phase.FAULT,
+        fault=why,
+        round=0,
+        seen=(),
+        accepted=(),
+        count_hidden=False,
+        counted=(),
+        fee=None,
+        claims=(),
+        envy=(),
+        face_up=(),
+        to_return=(),
+        must_clear=(),
+        out_of_service=(),
+        meters=(),
+    )
 
 
 IN_ROUND = frozenset({Phase.LOCKED, Phase.MISCOUNT, Phase.IN_PLAY})
@@ -79,6 +106,9 @@ def view_of(table: Table, seen: Collection[int]) -> View:
         must_clear=table.must_clear,
         out_of_service=table.out_of_service,
         meters=_meter_views(table),
+        door_open=table.door_open,
+        floor_called=table.floor_called,
+        dealer=table.dealer,
     )
 
 
@@ -107,15 +137,19 @@ def collection_fee(table: Table) -> tuple[str, Money | None] | None:
 
 def lamps(table: Table, seen: Collection[int]) -> Mapping[int, Lamp]:
     """Accepted lamps follow the ledger and stay lit until END although the chip is lifted."""
+    return {seat: _lamp(table, seat, seen) for seat in range(1, table.settings.seats + 1)}
+
+
+def _lamp(table: Table, seat: int, seen: Collection[int]) -> Lamp:
     phase = table.resume if table.phase is Phase.FAULT else table.phase
-    accepted = {wager.seat for wager in table.round.wagers} if phase in IN_ROUND else set()
-    betting = table.phase is Phase.OPEN
-    return {
-        seat: Lamp.ACCEPTED
-        if seat in accepted
-        else (Lamp.SEEN if betting and seat in seen else Lamp.OFF)
-        for seat in range(1, table.settings.seats + 1)
-    }
+    if phase in IN_ROUND and table.round.wager_of(seat) is not None:
+        return Lamp.ACCEPTED
+    if table.phase is Phase.FAULT or seat in table.out_of_service:
+        return Lamp.OUT_OF_SERVICE
+    if table.phase is Phase.OPEN and seat in seen:
+        return Lamp.SEEN
+    wanted = seat in table.must_clear or any(wager.seat == seat for wager in table.to_return)
+    return Lamp.ATTENTION if wanted and table.phase is not Phase.CLOSED else Lamp.OFF
 
 
 def due(table: Table) -> tuple[Wager, ...]:

@@ -25,6 +25,7 @@ from controller.domain.table import (
     Phase,
     Table,
     WagerChange,
+    WinRecord,
 )
 from controller.domain.view import Lamp, lamps, view_of
 from tests.property import oracle
@@ -254,7 +255,7 @@ class Evening:
                 assert pot == self.round.start[meter.name], "as if nobody had wagered"
         self.round = RoundBook()
 
-    def _end(self, before: Table, wins: tuple[did.WinRecord, ...]) -> None:
+    def _end(self, before: Table, wins: tuple[WinRecord, ...]) -> None:
         assert not [c for c in before.round.claims if c.status is ClaimStatus.WAITING]
         assert set(self.envy(before)) == self.round.envy_paid
         seats = [win.seat for win in wins]

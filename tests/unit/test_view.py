@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from controller.domain import commands as ask
 from controller.domain.pack import Hand
 from controller.domain.table import Phase, Wager
 from controller.domain.view import Lamp, collection_fee, due, lamps, view_of
-from tests.builders import FIVE, ONE, QUADS, ROYAL, STRAIGHT_FLUSH, Evening, usd
+from tests.builders import FIVE, ONE, QUADS, ROYAL, STRAIGHT_FLUSH, UNIT, Evening, usd
 
 
 def lit(evening: Evening, *seen: int) -> dict[int, str]:
@@ -46,10 +47,27 @@ def test_a_fault_puts_out_no_accepted_lamp_and_shows_no_new_chip() -> None:
     evening = Evening()
     evening.lock(2)
     evening.fault()
-    assert lit(evening, 4) == {2: "accepted"}
+    others = dict.fromkeys((1, 3, 4, 5, 6), "out_of_service")
+    assert lit(evening, 4) == others | {2: "accepted"}
     idle = Evening()
     idle.fault()
-    assert lit(idle, 4) == {}
+    assert lit(idle, 4) == others | {2: "out_of_service"}
+
+
+def test_a_seat_that_wants_a_hand_blinks_and_a_bad_one_flashes_twice() -> None:
+    evening = Evening()
+    evening.lock(1, 2)
+    evening.void("misdeal", 3, 4)
+    evening.do(ask.NoteSeatStuck(UNIT, 4))
+    assert lit(evening) == {
+        1: "attention",
+        2: "attention",
+        3: "attention",
+        4: "out_of_service",
+    }
+    assert lit(evening, 1)[1] == "seen"
+    evening.close()
+    assert lit(evening) == {4: "out_of_service"}
 
 
 def test_seen_seats_are_shown_only_while_betting_is_open() -> None:

@@ -8,7 +8,7 @@ from controller.domain import events as did
 from controller.domain.errors import Refused
 from controller.domain.money import ZERO
 from controller.domain.pack import Hand, OddsPay, Style
-from controller.domain.table import ClaimStatus, PaidFrom
+from controller.domain.table import ClaimStatus, PaidFrom, WinRecord
 from controller.domain.wins import odds_amount
 from tests.builders import (
     FIVE,
@@ -291,7 +291,7 @@ def test_a_win_record_names_table_seat_level_hand_wager_meters_amount_and_people
     evening.win(2, STRAIGHT_FLUSH)
     event = evening.validate()
     assert isinstance(event, did.WinValidated)
-    assert event.win == did.WinRecord(
+    assert event.win == WinRecord(
         table="BJ-7",
         seat=2,
         hand=STRAIGHT_FLUSH,
@@ -303,6 +303,7 @@ def test_a_win_record_names_table_seat_level_hand_wager_meters_amount_and_people
         amount=before.whole_cents(),
         keyed_by="Dana",
         validated_by="Flora",
+        round=1,
     )
 
 

@@ -13,6 +13,7 @@ from controller.domain import events as did
 from controller.domain import machine
 from controller.domain.errors import Fault
 from controller.domain.money import Money
+from controller.domain.table import RawEdge, Reminder
 from tests.builders import (
     DEALER,
     FIVE,
@@ -40,6 +41,8 @@ def eventful_evening() -> list[did.Event]:
     evening.open(6)
     evening.do(ask.NoteSeatStuck(UNIT, 6))
     evening.do(ask.NoteSeatEmpty(UNIT, 6))
+    evening.do(ask.NoteSeatNoisy(UNIT, 5))
+    evening.do(ask.NoteSeatEmpty(UNIT, 5))
     evening.tie(1, 2)
     evening.lock(1, 2, seat3=FIVE)
     evening.do(ask.NoteLateChip(UNIT, 5, placed=True))
@@ -65,8 +68,27 @@ def eventful_evening() -> list[did.Event]:
     evening.fault()
     evening.do(ask.ClearFault(TECHNICIAN))
     evening.close()
+    for command in upkeep():
+        evening.do(command)
     refused = did.InputRefused(DEALER, "END", "the table is closed")
-    return [*evening.events, refused, did.Started(2, "0.1.0", ("copy rebuilt",))]
+    started = did.Started(2, "0.1.0", ("copy rebuilt",))
+    return [*evening.events, refused, started, did.SnapshotTaken(evening.table)]
+
+
+def upkeep() -> list[ask.Command]:
+    """What happens around the rounds."""
+    return [
+        ask.NoteDoor(UNIT, opened=True),
+        ask.NoteDoor(UNIT, opened=False, while_off=True),
+        ask.NoteClock(UNIT, -3_600_000),
+        ask.NoteHardware(UNIT, "meter display: no answer"),
+        ask.NoteSignInFailed(UNIT, "101"),
+        ask.SignIn(DEALER),
+        ask.SignOut(DEALER),
+        ask.CallFloor(DEALER),
+        ask.KeepEdges(UNIT, (RawEdge(1, FIVE, covered=False, offset_us=12),)),
+        ask.AcknowledgeReminder(DEALER, Reminder.DECK_CHANGE, elapsed_ms=60_000),
+    ]
 
 
 EVENTS = eventful_evening()
@@ -109,7 +131,9 @@ def test_kinds_are_named_in_the_past_tense_and_one_to_one() -> None:
     assert len(wire.EVENT_OF) == len(wire.KIND_OF)
 
 
-@pytest.mark.parametrize(("kind", "version"), [("jackpot_stolen", 1), ("table_closed", 2)])
+@pytest.mark.parametrize(
+    ("kind", "version"), [("jackpot_stolen", 1), ("table_closed", wire.VERSION + 1)]
+)
 def test_a_row_this_software_does_not_know_stops_the_table(kind: str, version: int) -> None:
     with pytest.raises(Fault, match=f"kind {kind}, version {version}, is not known"):
         wire.decode(kind, version, b"{}")
