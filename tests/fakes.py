@@ -12,14 +12,16 @@ if TYPE_CHECKING:
 
 
 class FakeLedger:
-    """A ledger in a list. `stored` survives close(), as a disk would: hand it to the next one."""
+    """A ledger in two lists. `stored` survives close(), as a disk would: hand it to the next."""
 
     repairs: tuple[str, ...] = ()
 
     def __init__(self, stored: Iterable[Row] = ()) -> None:
         self.stored = list(stored)
+        self.copied = list(self.stored)  # opening brings the copy up to date
         self.head = self.stored[-1] if self.stored else None
         self.disk_fault: str | None = None  # set it, and the next write fails with this sentence
+        self.copy_fault: str | None = None  # the same for the next write to the copy
         self._stopped: str | None = None
 
     def rows(self, after_seq: int = 0) -> Iterator[Row]:
@@ -29,8 +31,12 @@ class FakeLedger:
             yield self.stored[seq]
             seq += 1
 
-    def append(self, *, boot: int, time: str, kind: str, version: int, payload: bytes) -> Row:
+    def last_of(self, kind: str) -> Row | None:
         self._refuse_if_stopped()
+        return next((row for row in reversed(self.stored) if row.kind == kind), None)
+
+    def append(self, *, boot: int, time: str, kind: str, version: int, payload: bytes) -> Row:
+        self.mirror()
         row = seal(
             previous=self.head.hash if self.head else GENESIS,
             seq=len(self.stored) + 1,
@@ -40,24 +46,40 @@ class FakeLedger:
             version=version,
             payload=payload,
         )
-        if self.disk_fault is not None:
-            self._stopped = self.disk_fault
-            raise Fault(self.disk_fault)
+        self._stop_if(self.disk_fault)
         self.stored.append(row)
+        if self.head is None:
+            self.mirror()
         self.head = row
         return row
 
-    def check_head(self) -> None:
+    def mirror(self) -> None:
         self._refuse_if_stopped()
-        if (self.stored[-1] if self.stored else None) != self.head:
-            self._stopped = "the last row is not the one that was written"
-            raise Fault(self._stopped)
+        lacking = self.stored[len(self.copied) :]
+        if lacking:
+            self._stop_if(self.copy_fault)
+            self.copied += lacking
+
+    def check_head(self) -> None:
+        self.mirror()
+        for side in (self.stored, self.copied):
+            if (side[-1] if side else None) != self.head:
+                self._stop_if("the last row is not the one that was written")
 
     def sync_copy(self) -> None:
-        self._refuse_if_stopped()
+        self.mirror()
 
     def close(self) -> None:
-        self._stopped = self._stopped or "the ledger is closed: open it again"
+        try:
+            if self._stopped is None:
+                self.mirror()
+        finally:
+            self._stopped = self._stopped or "the ledger is closed: open it again"
+
+    def _stop_if(self, fault: str | None) -> None:
+        if fault is not None:
+            self._stopped = fault
+            raise Fault(fault)
 
     def _refuse_if_stopped(self) -> None:
         if self._stopped is not None:

@@ -10,11 +10,12 @@ import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from controller.chain import Row
-from controller.domain.errors import Fault
+from controller.domain.errors import Fault, Taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FILE_NAME: Final = "ledger.sqlite"
 LOCK_NAME: Final = "lock"
+PROBE_NAME: Final = "ledger.probe"
 COMPANIONS: Final = ("", "-wal", "-shm")  # SQLite's own file set: the file, its log, its index
 
 INSERT: Final = (
@@ -34,15 +36,24 @@ SELECT: Final = (
     "SELECT seq, boot, time, kind, version, CAST(payload AS BLOB), previous, hash FROM row "
 )
 LAST: Final = SELECT + "ORDER BY seq DESC LIMIT 1"
+# Walks back from the end and stops at the first that fits. A kind that never occurs costs one look
+# at every row, without its payload: a tenth of a second in a ledger of 100,000 rounds.
+LAST_OF: Final = SELECT + "WHERE kind = ? ORDER BY seq DESC LIMIT 1"
 _AFTER: Final = SELECT + "WHERE seq > ? ORDER BY seq LIMIT ?"
 
 _PAGE_ROWS: Final = 256
+_BATCH_ROWS: Final = 5_000
 _BUSY_S: Final = 1.0  # we are the only writer; a stranger's lock longer than this is a fault
+_PROBE_BYTES: Final = 1_048_576  # room for the rows of some dozen rounds
 _FIELDS: Final = (int, int, str, str, int, bytes, str, str)
 
 row_values: Final = attrgetter(
     "seq", "boot", "time", "kind", "version", "payload", "previous", "hash"
 )
+
+# What SQLite raises on a bad file or medium. Python fails to decode a message that quotes a damaged
+# name, and raises that instead.
+FAILURES: Final = (sqlite3.Error, UnicodeDecodeError)
 
 # Set, read back and compared on every writing connection: durability rests on them.
 SETTINGS: Final = (
@@ -51,6 +62,7 @@ SETTINGS: Final = (
     ("wal_autocheckpoint", "1000", 1000),
 )
 
+# Not a letter of these may change, not even a blank: files are compared with them.
 _LAYOUT_1: Final = (
     """CREATE TABLE identity (
         only INTEGER PRIMARY KEY CHECK (only = 1), table_id TEXT NOT NULL, ledger_id TEXT NOT NULL
@@ -76,17 +88,6 @@ _LAYOUT_1: Final = (
 )
 
 
-TRIGGERS: Final = frozenset(
-    {
-        "row_follows",
-        "row_no_update",
-        "row_no_delete",
-        "identity_no_update",
-        "identity_no_delete",
-    }
-)
-
-
 def _layout_1(db: sqlite3.Connection) -> None:
     for statement in _LAYOUT_1:
         db.execute(statement)
@@ -107,7 +108,9 @@ class Identity:
 
 def identity_of(db: sqlite3.Connection) -> Identity:
     table_id, ledger_id = db.execute("SELECT table_id, ledger_id FROM identity").fetchone()
-    return Identity(str(table_id), str(ledger_id))
+    if not isinstance(table_id, str) or not isinstance(ledger_id, str):
+        raise sqlite3.DatabaseError("the identity holds values of the wrong type")
+    return Identity(table_id, ledger_id)
 
 
 def companion(path: Path, suffix: str) -> Path:
@@ -117,6 +120,20 @@ def companion(path: Path, suffix: str) -> Path:
 def layout_of(db: sqlite3.Connection) -> int:
     (layout,) = db.execute("PRAGMA user_version").fetchone()
     return int(layout)
+
+
+def schema_in(db: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    """The tables and triggers in a file, by name: what each is, of which table, and its SQL."""
+    made = "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    return {values[0]: values[1:] for values in db.execute(made)}
+
+
+def known_schemas() -> Iterator[dict[str, tuple[str, ...]]]:
+    """The tables and triggers of each layout that we know, layout 1 first."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        for step in MIGRATIONS:
+            step(db)
+            yield schema_in(db)
 
 
 def refuse_newer(layout: int, path: Path) -> None:
@@ -167,11 +184,18 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
 
 
 def create(path: Path, identity: Identity, rows: Iterable[Row]) -> None:
-    """A whole new file with these rows, durable and without companions when this returns."""
-    with closing(connect(path, create=True)) as db, db:
-        db.execute("BEGIN IMMEDIATE")
+    """A whole new file with these rows, durable and without companions when this returns.
+
+    Written in batches, so that the log stays small beside the file: until the caller has verified
+    the file and given it its name, nobody takes a part of it for the whole.
+    """
+    values = map(row_values, rows)
+    with closing(connect(path, create=True)) as db:
         db.execute("INSERT INTO identity VALUES (1, ?, ?)", (identity.table_id, identity.ledger_id))
-        db.executemany(INSERT, map(row_values, rows))
+        while batch := list(islice(values, _BATCH_ROWS)):
+            with db:
+                db.execute("BEGIN IMMEDIATE")
+                db.executemany(INSERT, batch)
 
 
 def extend(path: Path, rows: Iterable[Row]) -> None:
@@ -179,6 +203,13 @@ def extend(path: Path, rows: Iterable[Row]) -> None:
     with closing(connect(path)) as db, db:
         db.execute("BEGIN IMMEDIATE")
         db.executemany(INSERT, map(row_values, rows))
+
+
+def said_by(error: Exception) -> str:
+    """What SQLite said, as far as it can be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return error.object.decode("utf-8", "replace")
+    return str(error)
 
 
 def to_row(values: tuple[object, ...]) -> Row:
@@ -191,13 +222,13 @@ def to_row(values: tuple[object, ...]) -> Row:
 def rows_after(db: sqlite3.Connection, seq: int) -> Iterator[Row]:
     """Rows in order; no cursor stays open between two, so a table may append meanwhile.
 
-    On a damaged file sqlite3.Error comes exactly after the last row that can be read.
+    On a damaged file one of FAILURES comes exactly after the last row that can be read.
     """
     limit = _PAGE_ROWS
     while True:
         try:
             page = db.execute(_AFTER, (seq, limit)).fetchall()
-        except sqlite3.Error:
+        except FAILURES:
             if limit == 1:
                 raise
             limit = 1
@@ -217,7 +248,7 @@ def sole_user(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         if not _locked(descriptor, fcntl.LOCK_EX):
-            raise Fault(
+            raise Taken(
                 f"another Feltlink process uses {folder}: stop that table, or let a running verify"
                 " or export end, then start again"
             )
@@ -246,6 +277,24 @@ def _locked(descriptor: int, kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def prove_writable(folder: Path) -> None:
+    """Find a full or read-only medium at once, and not after all rows have been verified."""
+    probe = folder / PROBE_NAME
+    try:
+        with probe.open("wb") as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise Fault(
+            f"{folder} cannot be written ({error.strerror}): check that the medium is in place,"
+            f" writable, and has {_PROBE_BYTES >> 20} MiB free"
+        ) from error
+    finally:
+        with suppress(OSError):
+            probe.unlink()
 
 
 def sync_folder(folder: Path) -> None:

@@ -7,8 +7,11 @@ and has that index open anyway.
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from errno import EIO
+from itertools import islice
 from os import truncate
 from pathlib import Path
 from shutil import copyfile
@@ -16,17 +19,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, Literal
 
 from controller.adapters.ledger_file import (
+    FAILURES,
     FILE_NAME,
-    MIGRATIONS,
+    LAST,
     SELECT,
-    TRIGGERS,
     Identity,
     companion,
     identity_of,
+    known_schemas,
     layout_of,
     reading_beside,
     refuse_newer,
     rows_after,
+    said_by,
+    schema_in,
     to_row,
 )
 from controller.chain import GENESIS, Row, flaw
@@ -39,6 +45,15 @@ State = Literal["good", "damaged", "missing"]
 
 _BEFORE: Final = SELECT + "WHERE seq < ? AND seq > ? ORDER BY seq DESC LIMIT 1"
 _SEQ_MAX: Final = 2**63 - 1
+# Whether a file holds nothing but the first rows of a proven one, value by value. That the values
+# have the right types, which IS does not ask, is part of SQLite's own check of a STRICT table.
+_REPEATS: Final = """
+SELECT count(*) = coalesce(max(seq), 0) AND coalesce(min(seq), 1) = 1 AND NOT EXISTS (
+    SELECT 1 FROM main.row AS ours LEFT JOIN proven.row AS theirs ON theirs.seq = ours.seq
+    WHERE (ours.boot, ours.time, ours.kind, ours.version, ours.payload, ours.previous, ours.hash)
+        IS NOT (theirs.boot, theirs.time, theirs.kind, theirs.version, theirs.payload,
+            theirs.previous, theirs.hash)
+) FROM main.row"""
 _BUSY_S: Final = 5.0
 _PAGE_MAX_BYTES: Final = 65_536  # the largest page SQLite knows; the first page is the file header
 
@@ -74,32 +89,54 @@ def read_rows(path: Path) -> Generator[Row, None, None]:
     """Every row that can be read, good or not, in order; around a damaged stretch, both ends."""
     if not path.is_file():
         raise Fault(f"there is no ledger at {path}: name the folder that holds {FILE_NAME}")
-    with (
-        _failures_of(path),
-        reading_beside(path.parent) as live,
-        closing(connect_to_read(path, live=live)) as db,
-    ):
-        seq = 0
+    with _failures_of(path), reading_beside(path.parent) as live:
+        yield from readable_rows(path, live=live)
+
+
+def readable_rows(path: Path, *, live: bool, after_seq: int = 0) -> Generator[Row, None, None]:
+    with closing(connect_to_read(path, live=live)) as db:
+        seq = after_seq
         try:
-            for row in rows_after(db, 0):
+            for row in rows_after(db, seq):
                 yield row
                 seq = row.seq
-        except sqlite3.Error:
+        except FAILURES:
             yield from _rows_beyond(db, seq)
 
 
-def judge(path: Path, *, live: bool) -> Judged:
+def judge_both(primary: Path, copy: Path) -> tuple[Judged, Judged]:
+    """Judge the files of a table that is not running; the caller holds the locks.
+
+    Rows of the copy that are equal to proven rows of the primary are proven with them: hashing
+    them again would show nothing new. SQLite compares them by itself, so while this thread hashes
+    the primary, another core, if there is one, does that in the meantime.
+    """
+    with ThreadPoolExecutor(max_workers=1) as meanwhile:
+        compared = meanwhile.submit(judge, copy, live=False, proven=primary)
+        one = judge(primary, live=False)
+        other = compared.result()
+    if one.report.state != "good":  # what the copy was compared with is not proven
+        other = judge(copy, live=False)
+    return one, other
+
+
+def judge(path: Path, *, live: bool, proven: Path | None = None) -> Judged:
     """Walk the whole chain, then let SQLite check its pages."""
     if not path.exists():
         return _without_file(path)
-    if path.is_file() and not _is_wal(path):
-        return _damaged(path, None, "its header is not that of a ledger")
     try:
+        if path.is_file() and not _is_wal(path):
+            return _damaged(path, None, "its header is not that of a ledger")
         with closing(connect_to_read(path, live=live)) as db:
+            repeats = proven is not None and _repeats(db, proven)
             db.execute("BEGIN")  # one snapshot for all the questions below
-            return _judge_open(path, db)
-    except sqlite3.Error as error:
-        return _damaged(path, None, str(error))
+            return _judge_open(path, db, repeats=repeats)
+    except FAILURES as error:
+        return _damaged(path, None, said_by(error))
+    except OSError as error:
+        if error.errno != EIO:  # a worn sector is damage; a right that lacks, or no room, is not
+            raise
+        return _damaged(path, None, said_by(error))
 
 
 def _is_wal(path: Path) -> bool:
@@ -109,20 +146,24 @@ def _is_wal(path: Path) -> bool:
 
 
 def connect_to_read(path: Path, *, live: bool) -> sqlite3.Connection:
-    """A connection that cannot write. With live=False the caller holds the folder's lock.
-
-    Beside a running table SQLite's own locks keep the view whole. Otherwise nothing may be left
-    behind: a file without WAL is read as immutable; one with a WAL, as a power cut leaves it, is
-    read with the WAL's index in memory (locking_mode=EXCLUSIVE), on the VFS that takes no locks
-    because a read-only descriptor cannot take an exclusive one.
-    """
-    quiet_wal = not live and _wal_frames(path) > 0
-    how = "mode=ro" if live else "mode=ro&vfs=unix-none" if quiet_wal else "immutable=1"
-    uri = f"{path.absolute().as_uri()}?{how}"
+    """A connection that cannot write. With live=False the caller holds the folder's lock."""
+    uri = _uri_to_read(path, live=live)
     db = sqlite3.connect(uri, uri=True, timeout=_BUSY_S, isolation_level=None)
-    if quiet_wal:
+    if not live:
         db.execute("PRAGMA locking_mode=EXCLUSIVE")
     return db
+
+
+def _uri_to_read(path: Path, *, live: bool) -> str:
+    """How SQLite is told to leave no trace; without mode=ro it would even create a missing file.
+
+    Beside a running table its own locks keep the view whole. Otherwise a file without WAL is read
+    as immutable; one with a WAL, as a power cut leaves it, is read with the WAL's index in memory
+    (locking_mode=EXCLUSIVE), on the VFS that takes no locks because a read-only descriptor cannot
+    take an exclusive one.
+    """
+    how = "" if live else "&vfs=unix-none" if _wal_frames(path) > 0 else "&immutable=1"
+    return f"{path.absolute().as_uri()}?mode=ro{how}"
 
 
 def _wal_frames(path: Path) -> int:
@@ -149,10 +190,10 @@ def _wal_frames(path: Path) -> int:
 def _failures_of(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, *FAILURES) as error:
         raise Fault(
-            f"{path} cannot be read ({error}): check that the medium is in place and that you may"
-            " read it"
+            f"{path} cannot be read ({said_by(error)}): check that the medium is in place and that"
+            " you may read it"
         ) from error
 
 
@@ -161,24 +202,53 @@ def _inspect_side(folder: Path) -> SideReport:
         return judge(folder / FILE_NAME, live=live).report
 
 
-def _judge_open(path: Path, db: sqlite3.Connection) -> Judged:
+def _repeats(db: sqlite3.Connection, proven: Path) -> bool:
+    """Whether all rows are those of the proven file; if not, they have to be walked one by one."""
+    try:
+        db.execute("ATTACH ? AS proven", (_uri_to_read(proven, live=False),))
+        (repeats,) = db.execute(_REPEATS).fetchone()
+        db.execute("DETACH proven")
+    except FAILURES:
+        return False
+    return bool(repeats)
+
+
+def _judge_open(path: Path, db: sqlite3.Connection, *, repeats: bool) -> Judged:
+    identity = _identity(db)
+    if repeats:
+        last, why = _last(db), ""
+    else:
+        last, why = _walk(db)
+    if why:
+        return _damaged(path, last, why, identity)
+    try:
+        why = _beside_the_chain(path, db, identity)
+    except FAILURES as error:
+        why = said_by(error)
+    state: State = "damaged" if why else "good"
+    return Judged(_report(path, state, last, None, why, identity), last, identity)
+
+
+def _last(db: sqlite3.Connection) -> Row | None:
+    values = db.execute(LAST).fetchone()
+    return None if values is None else to_row(values)
+
+
+def _walk(db: sqlite3.Connection) -> tuple[Row | None, str]:
+    """The last row that verifies from row 1 on, and what is wrong with the next one."""
     last: Row | None = None
     try:
         for row in rows_after(db, 0):
             why = flaw(row, after=last)
             if why is not None:
-                return _damaged(path, last, why, _identity(db))
+                return last, why
             last = row
-    except sqlite3.Error as error:
-        return _damaged(path, last, f"it cannot be read: {error}", _identity(db))
-    refuse_newer(layout_of(db), path)
-    identity = _identity(db)
-    why = _beside_the_chain(db, identity)
-    state: State = "damaged" if why else "good"
-    return Judged(_report(path, state, last, None, why, identity), last, identity)
+    except FAILURES as error:
+        return last, f"it cannot be read: {said_by(error)}"
+    return last, ""
 
 
-def _beside_the_chain(db: sqlite3.Connection, identity: Identity | None) -> str:
+def _beside_the_chain(path: Path, db: sqlite3.Connection, identity: Identity | None) -> str:
     """What the rows do not show: stray rows, missing guards, broken pages. Empty if all is well."""
     if identity is None:
         return "it does not say which table it is for"
@@ -188,23 +258,39 @@ def _beside_the_chain(db: sqlite3.Connection, identity: Identity | None) -> str:
     (stray,) = db.execute("SELECT count(*) FROM row WHERE seq < 1").fetchone()
     if stray:
         return "a row stands before row 1"
-    named = db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
-    guarded = {name for (name,) in named} >= TRIGGERS or layout_of(db) < len(MIGRATIONS)
-    return "" if guarded else "the triggers that keep it append-only are missing"
+    return _layout_flaw(path, db)
+
+
+def _layout_flaw(path: Path, db: sqlite3.Connection) -> str:
+    """Whether the tables are what the layout number promises; Fault if only a newer one knows.
+
+    A newer Feltlink adds tables or columns with each layout. A number beyond what we know above
+    tables that we do know is therefore no newer file, but a damaged number.
+    """
+    layout, found = layout_of(db), schema_in(db)
+    if found not in known_schemas():
+        refuse_newer(layout, path)
+    wanted = next(islice(known_schemas(), layout - 1, None), None) if layout > 0 else None
+    if wanted is None:
+        return f"its layout number {layout} does not fit its tables"
+    if not wanted.keys() <= found.keys():
+        return "the triggers that keep it append-only are missing"
+    altered = [name for name, made in wanted.items() if found[name] != made]
+    return f"its definition of {altered[0]} was altered" if altered else ""
 
 
 def _quick_check(db: sqlite3.Connection) -> str:
     try:
         (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.Error as error:
-        return str(error)
+    except FAILURES as error:
+        return said_by(error)
     return str(verdict)
 
 
 def _identity(db: sqlite3.Connection) -> Identity | None:
     try:
         return identity_of(db)
-    except (sqlite3.Error, TypeError):  # no such table, or nothing in it
+    except (*FAILURES, TypeError):  # no such table, or nothing in it
         return None
 
 
@@ -237,7 +323,7 @@ def _rows_beyond(db: sqlite3.Connection, seq: int) -> list[Row]:
     """Rows after the damage that follows row `seq`, found by walking back from the end."""
     found: list[Row] = []
     before = _SEQ_MAX
-    with suppress(sqlite3.Error):  # reaching the damage from the other side ends the walk
+    with suppress(*FAILURES):  # reaching the damage from the other side ends the walk
         while values := db.execute(_BEFORE, (before, seq)).fetchone():
             if not seq < values[0] < before:
                 break

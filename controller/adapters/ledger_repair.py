@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
+from errno import EIO
+from itertools import islice
+from shutil import disk_usage
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from controller.adapters.ledger_file import (
     COMPANIONS,
+    FAILURES,
     FILE_NAME,
     Identity,
     companion,
@@ -23,17 +28,24 @@ from controller.adapters.ledger_file import (
     rows_after,
     sync_folder,
 )
-from controller.adapters.ledger_inspect import Judged, connect_to_read, judge
+from controller.adapters.ledger_inspect import (
+    Judged,
+    connect_to_read,
+    judge,
+    judge_both,
+    readable_rows,
+)
+from controller.chain import Row, flaw
 from controller.domain.errors import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from controller.chain import Row
-
 MARKER_NAME: Final = "commissioned.json"
 SCRATCH_NAME: Final = FILE_NAME + ".new"
+
+_LOG_BYTES: Final = 16_777_216  # SQLite's log of one batch while a file is built, generously
 
 
 def settle(data: Path, copy: Path, table_id: str) -> tuple[str, ...]:
@@ -41,9 +53,14 @@ def settle(data: Path, copy: Path, table_id: str) -> tuple[str, ...]:
 
     Fault if that takes a person; the files are then as they were.
     """
-    primary = judge(data / FILE_NAME, live=False)
-    spare = judge(copy / FILE_NAME, live=False)
+    primary, spare = judge_both(data / FILE_NAME, copy / FILE_NAME)
     marker = _read_marker(data)
+    if _is_misspelt(marker, primary.identity, spare.identity):
+        marker = f"{data / MARKER_NAME} was damaged ({_MISSPELT})"
+    primary, spare = (
+        _spelling_checked(primary, spare, marker),
+        _spelling_checked(spare, primary, marker),
+    )
     _refuse_strangers(table_id, data, marker, primary, spare)
     identity = primary.identity or spare.identity
     states = (primary.report.state, spare.report.state)
@@ -74,6 +91,29 @@ def _read_marker(data: Path) -> Identity | str | None:
         return None
     except (ValueError, KeyError, TypeError) as error:
         return f"{data / MARKER_NAME} could not be read ({error})"
+
+
+_MISSPELT: Final = "the ledger that it names is one letter off"
+
+
+def _spelling_checked(side: Judged, other: Judged, marker: Identity | str | None) -> Judged:
+    if not _is_misspelt(side.identity, other.identity, marker):
+        return side
+    why = side.report.why or _MISSPELT
+    return replace(side, report=replace(side.report, state="damaged", why=why), identity=None)
+
+
+def _is_misspelt(name: object, other: object, third: object) -> bool:
+    """Whether a name differs by one letter from what the two other places agree on.
+
+    That is damage and no stranger: a ledger's id is random, so no two come as close as that.
+    """
+    if not isinstance(name, Identity) or not isinstance(other, Identity) or other != third:
+        return False
+    ours, theirs = (f"{who.table_id} {who.ledger_id}" for who in (name, other))
+    if len(ours) != len(theirs):
+        return False
+    return sum(one != two for one, two in zip(ours, theirs, strict=True)) == 1
 
 
 def _refuse_strangers(
@@ -113,34 +153,87 @@ def _commission(data: Path, copy: Path, table_id: str) -> Identity:
 
 def _level(primary: Judged, spare: Judged) -> list[str]:
     """Both are good: bring the shorter to the length of the longer, if it is its beginning."""
-    longer, shorter = sorted((primary, spare), key=lambda side: side.report.rows, reverse=True)
+    longer, shorter = _by_length(primary, spare)
     _refuse_divergence(longer, shorter)
     first, last = shorter.report.rows + 1, longer.report.rows
     if first > last:
         return []
     with closing(_rows(longer.report.path, shorter.report.rows)) as rows:
         extend(shorter.report.path, rows)
-    lacked = f"row {last}" if first == last else f"rows {first} to {last}"
     return [
-        f"{shorter.report.path} lacked {lacked}, as after a power cut between the two writes;"
-        f" added from {longer.report.path}"
+        f"{shorter.report.path} lacked {_span(first, last)}, as after a power cut between the two"
+        f" writes; added from {longer.report.path}"
     ]
+
+
+def _by_length(one: Judged, other: Judged) -> tuple[Judged, Judged]:
+    return (other, one) if other.report.rows > one.report.rows else (one, other)
+
+
+def _span(first: int, last: int) -> str:
+    return f"row {last}" if first == last else f"rows {first} to {last}"
 
 
 def _rebuild(bad: Judged, good: Judged, identity: Identity) -> str:
     """Replace a damaged or missing file by a verified copy of the good one."""
-    if bad.report.rows > good.report.rows:
-        raise Fault(
-            f"{_describe(bad)}, but its first {bad.report.rows} rows are sound and"
-            f" {good.report.path} has only {good.report.rows} of them. {_WORKSHOP}"
-        )
-    _refuse_divergence(good, bad)
-    aside = _install(bad.report.path, identity, source=good)
+    if bad.report.state == "damaged" and good.report.rows == 0:
+        raise Fault(f"{_describe(bad)}, and {good.report.path} holds no row. {_WORKSHOP}")
+    _refuse_divergence(*_by_length(good, bad))
+    whole = _rescue(good, bad)
+    aside = _install(bad.report.path, identity, source=whole)
     moved = f"; the old file was moved to {aside.name}" if aside else ""
+    rescued = ""
+    if whole.report.rows > good.report.rows:
+        span = _span(good.report.rows + 1, whole.report.rows)
+        rescued = f" after {span}, which only it had, had been added there"
     return (
-        f"{_describe(bad)}; it was rebuilt from {good.report.path} and verified,"
-        f" {good.report.rows} rows{moved}"
+        f"{_describe(bad)}; it was rebuilt from {good.report.path}{rescued} and verified,"
+        f" {whole.report.rows} rows{moved}"
     )
+
+
+def _rescue(good: Judged, bad: Judged) -> Judged:
+    """The good side, with the rows that only the bad one has, where the chain proves them.
+
+    A power cut can leave the last row in the primary alone, and that row is not lost because a bit
+    flipped elsewhere in the file. Fault, before anything is changed, if the good side lacks a row
+    that cannot be proved.
+    """
+    last = good.last
+    with closing(_rows_left(bad, good.report.rows)) as rows:
+        for row in rows:
+            if flaw(row, after=last) is None:
+                last = row
+            elif not _holds(good.report.path, row.hash):  # else a known row under a wrong number
+                raise Fault(
+                    f"{_describe(bad)}, but its first {bad.report.rows} rows are sound, row"
+                    f" {row.seq} was written too, and {good.report.path} has only"
+                    f" {good.report.rows} of them. {_WORKSHOP}"
+                )
+    if last is None or last == good.last:
+        return good
+    with closing(readable_rows(bad.report.path, live=False, after_seq=good.report.rows)) as rows:
+        extend(good.report.path, islice(rows, last.seq - good.report.rows))
+    return replace(good, report=replace(good.report, rows=last.seq, head=last.hash), last=last)
+
+
+def _rows_left(bad: Judged, after_seq: int) -> Generator[Row, None, None]:
+    """What can still be read in a bad file; nothing, if it is missing or no ledger any more."""
+    if bad.report.state == "missing":
+        return
+    try:
+        yield from readable_rows(bad.report.path, live=False, after_seq=after_seq)
+    except FAILURES:
+        return
+    except OSError as error:
+        if error.errno != EIO:
+            raise
+
+
+def _holds(path: Path, digest: str) -> bool:
+    with closing(connect_to_read(path, live=False)) as db:
+        found = db.execute("SELECT 1 FROM row WHERE hash = ?", (digest,)).fetchone()
+    return found is not None
 
 
 def _refuse_divergence(longer: Judged, shorter: Judged) -> None:
@@ -176,21 +269,42 @@ def _install(path: Path, identity: Identity, *, source: Judged | None) -> Path |
     """
     scratch = path.with_name(SCRATCH_NAME)
     remove(scratch)
-    if source is None:
-        create(scratch, identity, ())
-    else:
-        with closing(_rows(source.report.path, 0)) as rows:
-            create(scratch, identity, rows)
-    built = judge(scratch, live=False)
-    if built.report.state != "good" or (source and built.last != source.last):
-        raise Fault(
-            f"{path} was rebuilt but did not verify ({built.report.why or 'rows are lacking'}):"
-            " replace this medium and start again"
-        )
+    try:
+        _build(scratch, identity, source)
+    except (OSError, *FAILURES, Fault):
+        with suppress(OSError):
+            remove(scratch)
+        raise
     aside = _move_aside(path)
     scratch.rename(path)
     sync_folder(path.parent)
     return aside
+
+
+def _build(scratch: Path, identity: Identity, source: Judged | None) -> None:
+    if source is None:
+        create(scratch, identity, ())
+        built = judge(scratch, live=False)
+    else:
+        _refuse_lack_of_room(scratch.parent, source.report.path)
+        with closing(_rows(source.report.path, 0)) as rows:
+            create(scratch, identity, rows)
+        built = judge(scratch, live=False, proven=source.report.path)
+    if built.report.state != "good" or (source and built.last != source.last):
+        raise Fault(
+            f"{scratch.with_name(FILE_NAME)} was rebuilt but did not verify"
+            f" ({built.report.why or 'rows are lacking'}): replace this medium and start again"
+        )
+
+
+def _refuse_lack_of_room(folder: Path, source: Path) -> None:
+    """Do not wear a medium out by filling it again and again with a file that does not fit."""
+    needed, free = source.stat().st_size + _LOG_BYTES, disk_usage(folder).free
+    if free < needed:
+        raise Fault(
+            f"{folder} has {free >> 20} MiB free, and a ledger of {needed >> 20} MiB has to be"
+            " built there: make room, but delete no ledger file, or put in a larger medium"
+        )
 
 
 def _move_aside(path: Path) -> Path | None:

@@ -9,19 +9,23 @@ from __future__ import annotations
 import os
 import sqlite3
 import time as clock
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from controller.adapters.ledger_file import (
+    FAILURES,
     FILE_NAME,
     INSERT,
     LAST,
+    LAST_OF,
     companion,
     connect,
     identity_of,
+    prove_writable,
     row_values,
     rows_after,
+    said_by,
     set_proved,
     sole_user,
     to_row,
@@ -52,7 +56,7 @@ class _Side:
 class SqliteLedger:
     """Made by open(). One thread owns it. After a Fault it refuses everything but close()."""
 
-    head: Row | None  # the last row, in both files
+    head: Row | None  # the last row
     repairs: tuple[str, ...]  # what open() repaired, one sentence each
 
     def __init__(
@@ -70,6 +74,7 @@ class SqliteLedger:
         self._monotonic_ns = monotonic_ns
         self._held = held  # connections and locks, released by close()
         self._stopped: str | None = None
+        self._unmirrored: Row | None = None  # the row that the copy still lacks
         self._copy_full = True  # is the copy's connection at synchronous=FULL?
         self._copy_behind = False  # does the copy hold rows that a power cut could take?
         self._copy_synced_ns: int | None = None
@@ -93,6 +98,7 @@ class SqliteLedger:
                 for folder in (data, copy):
                     folder.mkdir(parents=True, exist_ok=True)
                     held.enter_context(sole_user(folder))
+                    prove_writable(folder)
                 repairs = settle(data, copy, table_id)
                 primary, spare = (_open_side(folder / FILE_NAME, held) for folder in (data, copy))
                 ledger = cls(
@@ -102,10 +108,11 @@ class SqliteLedger:
                     monotonic_ns=monotonic_ns,
                     held=held,
                 )
-            except (OSError, sqlite3.Error) as error:
+            except (OSError, *FAILURES) as error:
                 raise Fault(
-                    f"the ledger in {data} with its copy in {copy} cannot be opened ({error}):"
-                    " check that both media are in place, writable and not full, then start again"
+                    f"the ledger in {data} with its copy in {copy} cannot be opened"
+                    f" ({said_by(error)}): check that both media are in place, writable and not"
+                    " full, then start again"
                 ) from error
             ledger.check_head()
             ledger._sync_logs()
@@ -117,15 +124,25 @@ class SqliteLedger:
         self._refuse_if_stopped()
         try:
             yield from rows_after(self._primary.db, after_seq)
-        except sqlite3.Error as error:
+        except FAILURES as error:
+            self._stop(self._primary, "a row could not be read", error)
+
+    def last_of(self, kind: str) -> Row | None:
+        """The last row of that kind, from the primary."""
+        self._refuse_if_stopped()
+        try:
+            values = self._primary.db.execute(LAST_OF, (kind,)).fetchone()
+            return None if values is None else to_row(values)
+        except FAILURES as error:
             self._stop(self._primary, "a row could not be read", error)
 
     def append(self, *, boot: int, time: str, kind: str, version: int, payload: bytes) -> Row:
-        """Seal and write one row: durable in the primary on return, and written to the copy.
+        """Seal and write one row: durable in the primary on return. The copy gets it by mirror().
 
+        What the copy still lacks is mirrored first, so it is never more than one row behind.
         After a Fault the row may or may not be in the files; the next open() shows which.
         """
-        self._refuse_if_stopped()
+        self.mirror()
         head = self.head
         row = seal(
             previous=GENESIS if head is None else head.hash,
@@ -137,33 +154,41 @@ class SqliteLedger:
             payload=payload,
         )
         self._write(self._primary, row)
-        self._write_copy(row)
+        self._unmirrored = row
         if head is None:
+            self.mirror()  # the marker promises a row in both files
             self._mark_commissioned()
         self.head = row
         return row
+
+    def mirror(self) -> None:
+        """Give the copy the row that it lacks. Costs nothing when there is none."""
+        self._refuse_if_stopped()
+        if self._unmirrored is not None:
+            self._write_copy(self._unmirrored)
+            self._unmirrored = None
 
     def _mark_commissioned(self) -> None:
         try:
             identity = identity_of(self._primary.db)
             write_marker(self._primary.path.parent, identity)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, *FAILURES) as error:
             self._stop(self._primary, "the table could not be marked as commissioned", error)
 
     def check_head(self) -> None:
-        """Read the last row back from both files; Fault if it is not the row in memory."""
-        self._refuse_if_stopped()
+        """Mirror, then read the last row back from both files; Fault if one has another."""
+        self.mirror()
         written = row_values(self.head) if self.head else None
         for side in (self._primary, self._copy):
             try:
                 found = side.db.execute(LAST).fetchone()
-            except sqlite3.Error as error:
+            except FAILURES as error:
                 self._stop(side, "the last row could not be read back", error)
             if found != written:
                 self._stop(side, "the last row is not the one that was written", None)
 
     def sync_copy(self) -> None:
-        """Make every row in the copy durable now. Costs nothing when it already is.
+        """Make every row durable in the copy too. Costs nothing when it already is.
 
         A commit at NORMAL has put its pages into the WAL file but not fsynced it, so an fsync of
         that file is what is lacking. (A passive checkpoint would not do: while somebody reads an
@@ -171,20 +196,25 @@ class SqliteLedger:
         were synced by it. SQLite takes no locks on the WAL file, so closing our own descriptor of
         it drops none.
         """
-        self._refuse_if_stopped()
+        self.mirror()
         if not self._copy_behind:
             return
         self._sync_log(self._copy)
         self._copy_is_synced()
 
     def close(self) -> None:
-        """Sync the copy and let go of files and locks. Closing twice is harmless."""
+        """Bring the copy up to date, sync it, and let go of files and locks.
+
+        After a Fault it only lets go, and never fails: open() may then try again, in this process
+        too. Closing twice is harmless.
+        """
         try:
             if self._stopped is None:
                 self.sync_copy()
         finally:
             self._stopped = self._stopped or "the ledger is closed: open it again"
-            self._held.close()
+            with suppress(OSError, *FAILURES):  # a dead medium; the descriptors are gone anyway
+                self._held.close()
 
     def _write_copy(self, row: Row) -> None:
         synced_ns = self._copy_synced_ns
@@ -200,14 +230,14 @@ class SqliteLedger:
     def _write(self, side: _Side, row: Row) -> None:
         try:  # one statement is one transaction: the row is there whole or not at all
             side.db.execute(INSERT, row_values(row))
-        except sqlite3.Error as error:
+        except FAILURES as error:
             self._stop(side, f"row {row.seq} could not be written", error)
 
     def _set_copy_synchronous(self, *, full: bool) -> None:
         value, read_back = ("FULL", 2) if full else ("NORMAL", 1)
         try:
             set_proved(self._copy.db, self._copy.path, "synchronous", value, read_back)
-        except (sqlite3.Error, Fault) as error:
+        except (*FAILURES, Fault) as error:
             self._stop(self._copy, f"synchronous={value} could not be set", error)
         self._copy_full = full
 
@@ -233,10 +263,11 @@ class SqliteLedger:
 
     def _stop(self, side: _Side, what: str, error: Exception | None) -> NoReturn:
         """Poison this instance: memory and files may no longer agree."""
-        because = f" ({error})" if error else ""
+        because = f" ({said_by(error)})" if error else ""
         self._stopped = (
             f"{side.path}: {what}{because}. No wager can be taken: check that the medium is in"
-            " place, writable and not full, replace it if it is worn, then restart the table"
+            " place, writable and not full, and replace it if it is worn; the table goes on when"
+            " the ledger opens again"
         )
         raise Fault(self._stopped) from error
 

@@ -30,8 +30,11 @@ from controller.adapters.ledger_sqlite import SqliteLedger
 from controller.domain.errors import Fault
 def open_ledger():
     return SqliteLedger.open(Path(sys.argv[1]), copy=None, table_id="T01")
-def add(ledger, text):
+def append(ledger, text):
     return ledger.append(boot=1, time="noon", kind="any", version=1, payload=text.encode())
+def add(ledger, text):
+    append(ledger, text)
+    ledger.mirror()
 """
 
 KILLED_AFTER_TWENTY_ROWS = """
@@ -42,18 +45,25 @@ kill()
 """
 
 
+def append(ledger: SqliteLedger | FakeLedger, *, boot: int = 1, kind: str = "wager_taken") -> Row:
+    """One row, durable in the primary; the copy lacks it until the next step or mirror()."""
+    seq = ledger.head.seq + 1 if ledger.head else 1
+    return ledger.append(
+        boot=boot,
+        time="2026-11-18T10:00:00Z",
+        kind=kind,
+        version=1,
+        payload=f"content of row {seq:04d} ".encode() * 8,
+    )
+
+
 def add(ledger: SqliteLedger | FakeLedger, count: int, *, boot: int = 1) -> list[Row]:
-    first = ledger.head.seq + 1 if ledger.head else 1
-    return [
-        ledger.append(
-            boot=boot,
-            time="2026-11-18T10:00:00Z",
-            kind="wager_taken",
-            version=1,
-            payload=f"content of row {seq:04d} ".encode() * 8,
-        )
-        for seq in range(first, first + count)
-    ]
+    """Rows as the table's loop writes them: append, light the lamps, mirror."""
+    rows = []
+    for _ in range(count):
+        rows.append(append(ledger, boot=boot))
+        ledger.mirror()
+    return rows
 
 
 def fill(data: Path, count: int = 200) -> list[Row]:

@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from controller.adapters.ledger_sqlite import SqliteLedger
-from controller.chain import first_bad
+from controller.chain import Row, first_bad
 from controller.domain.errors import Fault
-from tests.contract.ledger_files import PRIMARY, add, forge_next_row, tamper
+from tests.contract.ledger_files import (
+    COPY,
+    PRIMARY,
+    add,
+    append,
+    forge_next_row,
+    rows_in,
+    tamper,
+)
 from tests.fakes import FakeLedger
 
 if TYPE_CHECKING:
@@ -29,7 +37,14 @@ class Kind(ABC):
     def reopen(self) -> SqliteLedger | FakeLedger: ...
 
     @abstractmethod
+    def copied(self) -> list[Row]:
+        """The rows that the copy holds."""
+
+    @abstractmethod
     def make_the_next_write_fail(self) -> None: ...
+
+    @abstractmethod
+    def make_the_next_write_to_the_copy_fail(self) -> None: ...
 
     @abstractmethod
     def alter_the_last_row(self) -> None: ...
@@ -45,8 +60,14 @@ class Sqlite(Kind):
         self.ledger = SqliteLedger.open(self.data, copy=None, table_id="T01")
         return self.ledger
 
+    def copied(self) -> list[Row]:
+        return rows_in(self.data / COPY)
+
     def make_the_next_write_fail(self) -> None:
         forge_next_row(self.data / PRIMARY)
+
+    def make_the_next_write_to_the_copy_fail(self) -> None:
+        forge_next_row(self.data / COPY)
 
     def alter_the_last_row(self) -> None:
         tamper(self.data / PRIMARY, "UPDATE row SET payload = '?' WHERE seq = 2")
@@ -61,8 +82,14 @@ class Fake(Kind):
         self.ledger = FakeLedger(self.ledger.stored)
         return self.ledger
 
+    def copied(self) -> list[Row]:
+        return self.ledger.copied
+
     def make_the_next_write_fail(self) -> None:
         self.ledger.disk_fault = "the disk is full: replace it"
+
+    def make_the_next_write_to_the_copy_fail(self) -> None:
+        self.ledger.copy_fault = "the copy is full: replace it"
 
     def alter_the_last_row(self) -> None:
         self.ledger.stored[-1] = replace(self.ledger.stored[-1], payload=b"\x00")
@@ -137,10 +164,92 @@ def test_after_one_failed_write_nothing_more_is_written(kind: Kind) -> None:
     kind.make_the_next_write_fail()
     with pytest.raises(Fault) as first:
         add(kind.ledger, 1)
-    for refused in (lambda: add(kind.ledger, 1), kind.ledger.check_head, kind.ledger.sync_copy):
+    refused = (
+        lambda: add(kind.ledger, 1),
+        lambda: kind.ledger.last_of("wager_taken"),
+        kind.ledger.mirror,
+        kind.ledger.check_head,
+        kind.ledger.sync_copy,
+    )
+    for asked in refused:
         with pytest.raises(Fault, match=re.escape(str(first.value))):
-            refused()
+            asked()
     assert kind.ledger.head == written[-1]
+    kind.ledger.close()
+
+
+@pytest.mark.requirement(63)
+def test_a_row_is_acknowledged_before_the_copy_has_it_and_mirrored_after_the_lamps(
+    kind: Kind,
+) -> None:
+    written = add(kind.ledger, 2)
+    written.append(append(kind.ledger))
+    assert kind.ledger.head == written[-1]
+    assert kind.copied() == written[:-1]
+    kind.ledger.mirror()
+    assert kind.copied() == written
+    kind.ledger.mirror()
+    assert kind.copied() == written
+
+
+@pytest.mark.requirement(63)
+def test_the_copy_is_never_more_than_one_row_behind(kind: Kind) -> None:
+    written = add(kind.ledger, 1)
+    for _ in range(4):
+        written.append(append(kind.ledger))
+        assert kind.copied() == written[:-1]
+
+
+@pytest.mark.requirement(63)
+def test_the_first_row_is_in_both_at_once_because_the_table_is_commissioned_with_it(
+    kind: Kind,
+) -> None:
+    first = append(kind.ledger)
+    assert kind.copied() == [first]
+
+
+@pytest.mark.requirement(63, 64)
+@pytest.mark.parametrize("how", ["check_head", "sync_copy", "close"])
+def test_reading_back_idling_and_closing_bring_the_copy_up_to_date(kind: Kind, how: str) -> None:
+    written = [*add(kind.ledger, 2), append(kind.ledger)]
+    getattr(kind.ledger, how)()
+    assert kind.copied() == written
+
+
+@pytest.mark.requirement(62, 63, 66)
+def test_a_copy_that_cannot_be_written_stops_the_table_and_keeps_the_acknowledged_row(
+    kind: Kind,
+) -> None:
+    written = [*add(kind.ledger, 2), append(kind.ledger)]
+    kind.make_the_next_write_to_the_copy_fail()
+    with pytest.raises(Fault) as first:
+        kind.ledger.mirror()
+    for asked in (lambda: append(kind.ledger), kind.ledger.mirror, kind.ledger.check_head):
+        with pytest.raises(Fault, match=re.escape(str(first.value))):
+            asked()
+    assert kind.ledger.head == written[-1]
+    kind.ledger.close()
+
+
+@pytest.mark.requirement(63, 66)
+def test_a_row_is_not_taken_while_the_copy_lacks_the_one_before(kind: Kind) -> None:
+    written = [*add(kind.ledger, 2), append(kind.ledger)]
+    kind.make_the_next_write_to_the_copy_fail()
+    with pytest.raises(Fault):
+        append(kind.ledger)
+    assert kind.ledger.head == written[-1]
+
+
+def test_the_last_row_of_a_kind_is_found_wherever_it_stands(kind: Kind) -> None:
+    assert kind.ledger.last_of("snapshot_taken") is None
+    add(kind.ledger, 2)
+    snapshots = [append(kind.ledger, kind="snapshot_taken") for _ in range(2)]
+    assert kind.ledger.last_of("snapshot_taken") == snapshots[-1]
+    last = add(kind.ledger, 3)[-1]
+    ledger = kind.reopen()
+    assert ledger.last_of("snapshot_taken") == snapshots[-1]
+    assert ledger.last_of("wager_taken") == last
+    assert ledger.last_of("snapshot") is None
 
 
 @pytest.mark.requirement(64, 66)

@@ -123,7 +123,7 @@ def test_two_equal_files_need_no_repair(tmp_path: Path) -> None:
     assert start(tmp_path) == (written, ())
 
 
-@pytest.mark.requirement(65, 66)
+@pytest.mark.requirement(65, 66, 72)
 def test_a_commissioned_table_never_starts_from_empty(tmp_path: Path) -> None:
     fill(tmp_path)
     (tmp_path / PRIMARY).unlink()
