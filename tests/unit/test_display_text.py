@@ -65,6 +65,9 @@ def test_a_blind_count_shows_no_number() -> None:
     evening = Evening(count="blind")
     evening.lock(1, 2)
     assert dealer(evening) == ["T01 ROUND 1", "NO MORE BETS", "COUNT THE CHIPS"]
+    with_fee = Evening("ca-texas-holdem", fees=["5.00", "4.00", "3.00"], count="blind")
+    with_fee.lock(1, 2)
+    assert "FEE" not in " ".join(dealer(with_fee))
 
 
 def test_a_round_without_wagers_asks_for_end() -> None:
