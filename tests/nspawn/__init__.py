@@ -1,0 +1,1 @@
+"""A systemd of our own in a container, to try the units in. See container.py."""
