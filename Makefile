@@ -7,7 +7,7 @@ READY := .venv/.ready
 PYTEST = $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint check format test bench clean
+.PHONY: help setup booting debian lint check format test bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -17,19 +17,27 @@ setup: $(READY) ## make .venv with the project and its tools installed
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || { \
 	  echo "Feltlink needs Python 3.11, 3.12 or 3.13; run: make setup PYTHON=python3.11"; exit 1; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory debian-venv
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory debian PACKAGES=python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(MAKE) --no-print-directory booting
 	@touch $(READY)
 
-# Debian splits venv out of Python; install it by name where we may, say so where we may not.
-debian-venv:
+# The units in systemd/ are verified, and booted in a container, where these are installed. Without
+# them those tests are skipped and say so.
+booting:
+	@command -v systemd-analyze >/dev/null && command -v systemd-nspawn >/dev/null \
+	  || $(MAKE) --no-print-directory debian PACKAGES="systemd systemd-container" \
+	  || echo "Going on without: the tests of the systemd units will be skipped."
+
+# Debian packages by name: installed where we may, named where we may not.
+debian:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  apt-get update -qq && apt-get install -y -qq python3-venv; \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends $(PACKAGES) >/dev/null; \
 	elif command -v sudo >/dev/null && command -v apt-get >/dev/null && sudo -n true 2>/dev/null; then \
-	  sudo apt-get update -qq && sudo apt-get install -y -qq python3-venv; \
+	  sudo apt-get update -qq && sudo apt-get install -y -qq --no-install-recommends $(PACKAGES) >/dev/null; \
 	else \
-	  echo "Python's venv module is missing; ask an administrator to install python3-venv."; exit 1; \
+	  echo "These Debian packages are missing; ask an administrator to install: $(PACKAGES)"; exit 1; \
 	fi
 
 lint: setup ## format, lint, types, import contracts, generated documents

@@ -5,8 +5,9 @@ Both files hold the same keys, so they are read and checked here. Pure: no file 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from controller.document import FLAG, Kind, Section, one_of, read_cents, whole
 from controller.domain.money import PPM_WHOLE, UCENTS_PER_CENT, UCENTS_PER_DOLLAR, Money
@@ -33,16 +34,14 @@ CHOICE_KEYS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Validate:
+class Validate(Struct, frozen=True):
     """Which wins wait for the floor besides those paid from a meter."""
 
     everything: bool
     from_amount: Money | None
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """The keys of [rules] in a table file, and of [settings] in a pack."""
 
     wagers: tuple[Money, ...]
@@ -70,16 +69,14 @@ PLACEHOLDER: Final = Choices(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
+class Edition(Struct, frozen=True):
     """What an older edition of the rule text forbids."""
 
     name: str
     adjacent_boxes_max: int
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How far a pack lets an operator choose."""
 
     wager_max: Money | None  # by one customer, over all his boxes
@@ -143,8 +140,7 @@ def read_choices(section: Section, fallback: Choices, *, required: bool = False)
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What choices are checked against."""
 
     pack: Pack

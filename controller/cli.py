@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -9,6 +10,9 @@ from importlib import import_module
 from controller.domain.errors import BadInput, Broken, Fault
 
 COMMANDS = {
+    "table": "run one table: the daemon under the felt",
+    "selftest": "walk every sensor, lamp, key and display with a technician",
+    "staff": "keep the file of those who may sign in",
     "play": "drive one simulated table from a script",
     "rules": "list the rule packs, show one, check a pack or table file",
     "evaluate": "name a hand, and the line it wins in a pack",
@@ -38,7 +42,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(name: str, words: list[str]) -> int:
+    gc.disable()  # loading makes much and drops nothing; looking for rubbish only costs time
     command = import_module(f"controller.commands.{name}")
+    gc.enable()
     try:
         status: int = command.run(words)
         sys.stdout.flush()

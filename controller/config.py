@@ -6,6 +6,7 @@ A new section is a line in KEYS, a reader, and a part of docs/config.md.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -35,9 +36,9 @@ from controller.document import (
 )
 from controller.domain.errors import BadInput, Broken
 from controller.domain.money import ZERO, Money
-from controller.domain.odds import line_counts
-from controller.domain.pack import MeterParameters, MeterRule, Overflow, Pack, Settings
-from controller.domain.returns import own_return
+from controller.domain.pack import CountMode, MeterParameters, MeterRule, Overflow, Pack, Settings
+from controller.hardware import DROP, Hardware
+from controller.hardware_file import HARDWARE_KEYS, read_hardware, says_hardware
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,8 +62,12 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "link",
     ),
     "collection": ("fees",),
+    "house": ("stub_count_rounds", "deck_change_hours", "checklist_from"),
     "ledger": ("copy",),
+    "staff": ("file",),
+    "software": ("sha256",),
     "approval": ("by", "reference"),
+    **HARDWARE_KEYS,
 }
 SECTIONS: Final = tuple(dict.fromkeys(name.partition(".")[0] for name in KEYS))
 
@@ -75,9 +80,17 @@ def _read_fees(value: object) -> tuple[Money, ...] | None:
     return whole_cents if len(whole_cents) == len(fees) else None
 
 
+def _read_digest(value: object) -> str | None:
+    good = isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value)
+    return str(value) if good else None
+
+
 TEXT: Final = text_up_to(200)
 SEATS: Final = whole(1, SEATS_MAX)
 OVERFLOW: Final = one_of(Overflow)
+STUB_ROUNDS: Final = whole(0, 1000)
+DECK_HOURS: Final = whole(0, 24)
+DIGEST: Final = Kind("64 hexadecimal digits in small letters", _read_digest)
 FEES: Final = Kind('a list of amounts in whole cents, such as ["5.00", "4.00", "3.00"]', _read_fees)
 
 
@@ -88,14 +101,34 @@ class TableFile:
     settings: Settings
     pack: Pack
     ledger_copy: str | None
+    staff_file: str | None
+    software: str | None  # the digest of the approved program
     approval_by: str | None
     approval_reference: str | None
-    warnings: tuple[str, ...]
+    hardware: Hardware | None  # None: the file says nothing about wires
+    where: str
+    pack_warnings: tuple[str, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is allowed and yet a mistake. Worked out when asked for: it counts every hand."""
+        return (*self.pack_warnings, *_warnings(self.settings, self.pack, self.where))
 
 
-def table_from_toml(text: str, *, where: str, find_pack: Callable[[str], PackFile]) -> TableFile:
+def no_maps(name: str) -> str:
+    raise Broken(f"nobody said where the ready map {name} is")
+
+
+def table_from_toml(
+    text: str,
+    *,
+    where: str,
+    find_pack: Callable[[str], PackFile],
+    load_map: Callable[[str], str] = no_maps,
+) -> TableFile:
     """Read a table file; `find_pack` loads the pack it names, or raises BadInput."""
-    return table_from_document(parse(text, where=where), where=where, find_pack=find_pack)
+    document = parse(text, where=where)
+    return table_from_document(document, where=where, find_pack=find_pack, load_map=load_map)
 
 
 def default_table(pack_file: PackFile) -> TableFile:
@@ -106,9 +139,32 @@ def default_table(pack_file: PackFile) -> TableFile:
 
 
 def table_from_document(
-    document: Mapping[str, object], *, where: str, find_pack: Callable[[str], PackFile]
+    document: Mapping[str, object],
+    *,
+    where: str,
+    find_pack: Callable[[str], PackFile],
+    load_map: Callable[[str], str] = no_maps,
 ) -> TableFile:
-    return _Reader(document, where).read(find_pack)
+    return _Reader(document, where).read(find_pack, load_map)
+
+
+def default_hardware(file: TableFile, load_map: Callable[[str], str]) -> Hardware:
+    """The wires of a table whose file says nothing about them: a ready map, if one fits."""
+    problems = Problems(f"table {file.settings.table_id} without a [hardware] section")
+    settings = file.settings
+    root = Section({}, SECTIONS, problems)
+    hardware = read_hardware(
+        root, problems, seats=settings.seats, spots=len(settings.wagers), load_map=load_map
+    )
+    _check_drop(settings, hardware, problems)
+    problems.stop_if_any()
+    return hardware
+
+
+def _check_drop(settings: Settings, hardware: Hardware, problems: Problems) -> None:
+    """A slot that counts the chips has to be wired."""
+    if settings.count is CountMode.SENSOR and DROP not in dict(hardware.lines):
+        problems.say("rules.count", '"sensor" without a drop slot', "it with pins.drop set")
 
 
 class _Reader:
@@ -121,21 +177,43 @@ class _Reader:
         self._rules = self._root.section("rules", KEYS["rules"])
         self._meters = self._root.named("meters", KEYS["meters.NAME"])
 
-    def read(self, find_pack: Callable[[str], PackFile]) -> TableFile:
+    def read(
+        self, find_pack: Callable[[str], PackFile], load_map: Callable[[str], str]
+    ) -> TableFile:
         pack_file = self._find(find_pack)
-        ledger, approval = (self._root.section(key, KEYS[key]) for key in ("ledger", "approval"))
+        sections = ("ledger", "staff", "software", "approval")
+        ledger, staff, software, approval = (self._root.section(k, KEYS[k]) for k in sections)
         texts = (
             ledger.take("copy", TEXT, None),
+            staff.take("file", TEXT, None),
+            software.take("sha256", DIGEST, None),
             approval.take("by", TEXT, None),
             approval.take("reference", TEXT, None),
         )
         settings = self._settings(pack_file)
+        hardware = self._hardware(settings, load_map)
         self._problems.stop_if_any()
         if pack_file is None:
             raise Broken("a table file without a pack passed for good")
         pack = pack_file.pack
-        warnings = (*pack_file.warnings, *_warnings(settings, pack, self._where))
-        return TableFile(settings, pack, *texts, warnings=warnings)
+        return TableFile(
+            settings,
+            pack,
+            *texts,
+            hardware=hardware,
+            where=self._where,
+            pack_warnings=pack_file.warnings,
+        )
+
+    def _hardware(self, settings: Settings, load_map: Callable[[str], str]) -> Hardware | None:
+        if not says_hardware(self._root):
+            return None
+        seats, spots = settings.seats, len(settings.wagers)
+        hardware = read_hardware(
+            self._root, self._problems, seats=seats, spots=spots, load_map=load_map
+        )
+        _check_drop(settings, hardware, self._problems)
+        return hardware
 
     def _find(self, find_pack: Callable[[str], PackFile]) -> PackFile | None:
         name = self._rules.take("pack", TEXT, None, required=True)
@@ -151,6 +229,7 @@ class _Reader:
         seats = table.take("seats", SEATS, pack_file.pack.seats_max if pack_file else SEATS_MAX)
         choices = read_choices(self._rules, pack_file.defaults if pack_file else PLACEHOLDER)
         edition = self._rules.take("edition", TEXT, pack_file.pack.edition if pack_file else "")
+        house = self._root.section("house", KEYS["house"])
         fees = self._root.section("collection", KEYS["collection"]).take("fees", FEES, ())
         if pack_file:
             self._check_seats(seats, pack_file)
@@ -174,6 +253,9 @@ class _Reader:
             floor_may_add=choices.floor_may_add,
             collection_fees=fees,
             meters=self._all_parameters(pack_file),
+            stub_count_rounds=house.take("stub_count_rounds", STUB_ROUNDS, 0),
+            deck_change_hours=house.take("deck_change_hours", DECK_HOURS, 0),
+            checklist_from=house.take("checklist_from", CENTS, None),
         )
 
     def _check_seats(self, seats: int, pack_file: PackFile) -> None:
@@ -265,6 +347,9 @@ def _warnings(settings: Settings, pack: Pack, where: str) -> list[str]:
 
 def seed_return(settings: Settings, pack: Pack) -> Fraction:
     """What the smallest wager, which has the most to gain from a meter, gets back on average."""
+    from controller.domain.odds import line_counts
+    from controller.domain.returns import own_return
+
     return own_return(
         pack,
         line_counts(pack),

@@ -9,8 +9,9 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from controller.domain.errors import BadInput, check
 from controller.domain.money import Money, parse_money, parse_rate
@@ -28,8 +29,7 @@ _BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
 _SYNTAX: Final = re.compile(r"(.*) \(at (.*)\)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind(Generic[Read_co]):
+class Kind(Struct, Generic[Read_co], frozen=True):
     """What a key may hold: in words, and as a reader that gives None for anything else."""
 
     allowed: str

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from controller.domain.envy import envies
+from controller.domain.errors import Fault
 from controller.domain.table import PaidFrom, Table
-from controller.domain.view import due, lamps
-from controller.service import TableService
+from controller.domain.view import Lamp, due, lamps
+from controller.unit import Unit
 from display.text import dealer_lines, meter_lines
 
 Json = dict[str, object]
 
+# What a player reads from a lamp; blinking for the dealer's attention is no wager and shows as off.
+_LIT = {Lamp.SEEN: "seen", Lamp.ACCEPTED: "accepted"}
 
-def table_json(service: TableService, notice: str) -> Json:
-    table, view = service.table, service.view()
+
+def table_json(unit: Unit, notice: str) -> Json:
+    """The table as its unit shows it; of a stopped one, what it knew last."""
+    if unit.last is None:
+        raise Fault(unit.down)
+    table, view = unit.last.table, unit.last.view()
     return {
         "phase": view.phase.value,
         "round": table.round.number,
         "accepted": [
             {"seat": wager.seat, "amount": wager.amount.payable()} for wager in table.round.wagers
         ],
-        "lamps": {str(seat): lamp.value for seat, lamp in lamps(table, view.seen).items()},
+        "lamps": {str(s): _LIT.get(lamp, "off") for s, lamp in lamps(table, view.seen).items()},
         "meters": _meters(table),
         "wins": _wins(table),
         "envy": [

@@ -1,7 +1,7 @@
 """Tables in one line, and verbs to drive them: what the unit tests say an evening with.
 
-`Evening` is the pure core alone: it decides and applies. `Rig` puts the real service on a
-ledger in memory and a board on simulated time. Nothing here waits or opens a socket; packs
+`Evening` is the pure core alone: it decides and applies. `Rig` is the whole table on simulated
+pins and simulated time, with a ledger in memory. Nothing here waits or opens a socket; packs
 are the ones that come with the program, each read once.
 """
 
@@ -15,6 +15,7 @@ from controller.config import TableFile, table_from_document
 from controller.domain import commands as ask
 from controller.domain import events as did
 from controller.domain import machine
+from controller.domain.errors import Fault
 from controller.domain.meter import Account, Meter, commission
 from controller.domain.money import ZERO, Money, parse_money
 from controller.domain.pack import (
@@ -29,9 +30,10 @@ from controller.domain.pack import (
 )
 from controller.domain.table import ChipCount, Claim, Person, Phase, Role, Round, Table, Wager
 from controller.domain.view import Lamp
-from controller.service import TableService
-from mock_gpio.bench import Bench
-from mock_gpio.board import SETTLE_MS, FakeBoard
+from controller.hardware import Line, sensor
+from controller.hardware import lamp as lamp_line
+from mock_gpio.bench import LIFT_MS, Bench
+from mock_gpio.table import SimulatedTable
 from tests.fakes import FakeLedger
 
 if TYPE_CHECKING:
@@ -56,7 +58,9 @@ QUADS: Final = Hand.FOUR_OF_A_KIND
 SIX: Final = (1, 2, 3, 4, 5, 6)
 POLICIES: Final = ("in-turn", "split", "full")
 
-LABEL: Final = "2026-01-01T20:15:00.000Z"
+NOW_US: Final = (20 * 3600 + 15 * 60) * 1_000_000  # 20:15 on the simulated clock
+SETTLE_MS: Final = 150
+SETTLED_MS: Final = SETTLE_MS + 40  # a lamp waits a little longer for noise to be over
 
 
 def usd(text: str) -> Money:
@@ -249,27 +253,6 @@ def adjustment(
     return ask.AdjustMeter(raises=raises, account=account, amount=usd(amount), **plain | other)
 
 
-class FixedClock:
-    """Wall time as a label, always the same."""
-
-    def label(self) -> str:
-        return LABEL
-
-
-class WatchedBoard(FakeBoard):
-    """Writes down each change of its lamps, beside whatever else is written down there."""
-
-    def __init__(self, diary: list[str]) -> None:
-        super().__init__(now_ms=0)
-        self.diary = diary
-
-    def light(self, lamps: Mapping[int, Lamp]) -> None:
-        lit = [str(seat) for seat, lamp in lamps.items() if lamp is Lamp.ACCEPTED]
-        if lamps != self.lamps:
-            self.diary.append(f"accepted lamps: {' '.join(lit) or 'none'}")
-        super().light(lamps)
-
-
 class WatchedLedger(FakeLedger):
     """Writes down each row once it is stored, and each look back at the last one."""
 
@@ -288,55 +271,82 @@ class WatchedLedger(FakeLedger):
 
 
 class Rig:
-    """The real service on a ledger in memory and simulated sensors."""
+    """The real table on simulated pins and a ledger in memory."""
 
     def __init__(
         self,
         file: TableFile | None = None,
         *,
         stored: Iterable[Row] = (),
-        lying: Iterable[tuple[int, Money]] = (),
+        lying: Iterable[Line] = (),
         opened: bool = True,
     ) -> None:
         self.diary: list[str] = []
-        self.board = WatchedBoard(self.diary)
-        for seat, amount in lying:
-            self.board.sense(seat, amount, covered=True)
+        self.file = file or table_file()
         self.ledger = WatchedLedger(self.diary, stored)
-        self.service = TableService(
-            ledger=self.ledger,
-            board=self.board,
-            clock=FixedClock(),
-            file=file or table_file(),
-            software="test",
-        )
-        self.bench = Bench(self.service, self.board)
+        self.sim = SimulatedTable(self.file, lambda: self.ledger, now_us=NOW_US, lying=lying)
+        self.sim.pass_ms(SETTLED_MS)
+        if self.sim.unit.service is None:
+            raise Fault(self.sim.unit.down)
+        self.service = self.sim.unit.service
+        self.desk = self.sim.loop.desk
+        self._watch_lamps()
+        self.bench = Bench(self.sim)
         if opened and self.table.phase is Phase.CLOSED:
             self.service.open(FLOOR)
+
+    def _watch_lamps(self) -> None:
+        """Write down each change of the accepted lamps, beside whatever else is written down."""
+        light = self.desk.light
+
+        def watched(lamps: Mapping[int, Lamp]) -> None:
+            before = self.lamps
+            light(lamps)
+            lit = [str(seat) for seat, lamp in lamps.items() if lamp is Lamp.ACCEPTED]
+            if lamps != before:
+                self.diary.append(f"accepted lamps: {' '.join(lit) or 'none'}")
+
+        self.desk.light = watched  # type: ignore[method-assign]
 
     @property
     def table(self) -> Table:
         return self.service.table
 
+    @property
+    def lamps(self) -> dict[int, Lamp]:
+        """What each seat's lamp says now."""
+        return dict(self.desk._lamps)
+
     def lamp(self, seat: int) -> Lamp:
-        return self.board.lamps[seat]
+        return self.lamps[seat]
+
+    def lit(self) -> set[int]:
+        """The seats whose lamp is lit at this very moment, read from the pins."""
+        return {seat for seat in self.lamps if self.sim.hands.lit(lamp_line(seat))}
+
+    def covered(self) -> tuple[int, ...]:
+        return self.desk.covered()
+
+    def lying(self) -> list[Line]:
+        return self.sim.lying()
 
     def kinds(self) -> list[str]:
         """The kinds of the rows, oldest first."""
         return [row.kind for row in self.ledger.stored]
 
-    def chip(self, seat: int, amount: Money = ONE, *, rest_ms: int = SETTLE_MS) -> None:
-        self.board.sense(seat, amount, covered=True)
-        self.service.sensor_changed(seat, covered=True)
-        self.wait(rest_ms)
+    def chip(self, seat: int, amount: Money = ONE, *, rest_ms: int = SETTLED_MS) -> None:
+        self.sim.move(self._sensor(seat, amount), active=True)
+        self.sim.pass_ms(rest_ms)
 
     def lift(self, seat: int, amount: Money = ONE) -> None:
-        self.board.sense(seat, amount, covered=False)
-        self.service.sensor_changed(seat, covered=False)
+        self.sim.move(self._sensor(seat, amount), active=False)
+        self.sim.pass_ms(LIFT_MS)
+
+    def _sensor(self, seat: int, amount: Money) -> Line:
+        return sensor(seat, self.file.settings.wagers.index(amount))
 
     def wait(self, passed_ms: int) -> None:
-        self.board.now_ms += passed_ms
-        self.service.tick()
+        self.sim.pass_ms(passed_ms)
 
     def lock(self) -> None:
         self.service.lock(DEALER)
@@ -350,7 +360,8 @@ class Rig:
 
     def restarted(self, file: TableFile | None = None) -> Rig:
         """The plug was pulled: a new process on the same rows, the chips where they lay."""
-        return Rig(file, stored=self.ledger.stored, lying=self.board.lying(), opened=False)
+        again = file or self.file
+        return Rig(again, stored=self.ledger.stored, lying=self.lying(), opened=False)
 
 
 def pack_of(basis: HandBasis, *hands: Hand) -> Pack:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from controller.packfile import PackFile
 
 PACKS: Final = Path(__file__).parents[1] / "packs"
+MAPS: Final = Path(__file__).parents[1] / "maps"
 FILE_BYTES_MAX: Final = 1_000_000
 
 _HEAD_KEYS: Final = ("id", "title", "jurisdiction", "seats_max")
@@ -49,6 +50,11 @@ def load_table(path: Path) -> TableFile:
     return _table(_read_document(path), path)
 
 
+def load_map(name: str) -> str:
+    """A ready pin map that comes with the program."""
+    return (MAPS / f"{name}.toml").read_text("utf-8")
+
+
 def load_either(path: Path) -> PackFile | TableFile:
     """Whatever a file is: a table file has [table] or [rules], a pack has neither."""
     document = _read_document(path)
@@ -66,10 +72,18 @@ def _table(document: dict[str, object], path: Path) -> TableFile:
         document,
         where=str(path),
         find_pack=lambda name: load_pack(name, relative_to=path.parent),
+        load_map=load_map,
     )
-    if table.ledger_copy is None:
-        return table
-    return replace(table, ledger_copy=str(path.parent / table.ledger_copy))
+    return replace(
+        table,
+        ledger_copy=_beside(path, table.ledger_copy),
+        staff_file=_beside(path, table.staff_file),
+    )
+
+
+def _beside(path: Path, name: str | None) -> str | None:
+    """A path in a table file starts at that file."""
+    return None if name is None else str(path.parent / name)
 
 
 def _find_pack(name: str, relative_to: Path | None) -> Path:

@@ -11,9 +11,9 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -22,33 +22,20 @@ from controller.adapters.ledger_sqlite import SqliteLedger
 from controller.adapters.pack_files import load_pack
 from controller.config import default_table
 from controller.domain import commands as ask
-from controller.domain.pack import Settings
-from controller.domain.view import Lamp
-from controller.ports import Chip
+from controller.hardware import sensor
 from controller.service import TableService
 from mock_gpio.bench import DEALER, FLOOR
-from mock_gpio.board import FakeBoard
-from mock_gpio.main import SimulatedClock
+from mock_gpio.table import SimulatedTable
+from tests.bench.result import ROOT, Result, feltlink
+from tests.bench.unit_bench import unit_results
 
-ROOT = Path(__file__).parents[2]
 SLICES, ROUNDS_PER_SLICE, WARM_UP = 20, 60, 500
 STEPS_PER_ROUND = 3
 STARTS = 25
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One figure, what it is measured against, and what we ask of it."""
-
-    name: str
-    value: float
-    target: str
-    met: bool
-    detail: str
-
-
 def main() -> int:
-    results = [*durable_steps(), played_rounds(), start_time()]
+    results = [*durable_steps(), played_rounds(), start_time(), *unit_results()]
     for result in results:
         mark = "met" if result.met else "MISSED"
         sys.stdout.write(f"{result.name:<44} {result.value:>9.2f}  {result.target:<9} {mark}\n")
@@ -90,32 +77,17 @@ def _rate(round_of_three: Callable[[], None]) -> float:
     return ROUNDS_PER_SLICE * STEPS_PER_ROUND / (perf_counter() - start)
 
 
-class FullBoard:
-    """A chip at every seat whenever betting opens: the table is measured, not a simulator."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._chips = tuple(Chip(seat, settings.wagers[0], 0) for seat in range(1, 7))
-
-    def chips(self) -> tuple[Chip, ...]:
-        return self._chips
-
-    def covered(self) -> tuple[int, ...]:
-        return ()
-
-    def covered_ms(self, seat: int) -> int:
-        return 0
-
-    def light(self, lamps: Mapping[int, Lamp]) -> None:
-        pass
-
-
 @contextmanager
 def _table(folder: Path) -> Iterator[tuple[TableService, SqliteLedger]]:
     file = default_table(load_pack("md-uth-a"))
     ledger = SqliteLedger.open(folder / "data", copy=None, table_id=file.settings.table_id)
-    board = FullBoard(file.settings)
-    clock = SimulatedClock(FakeBoard(now_ms=0))
-    service = TableService(ledger=ledger, board=board, clock=clock, file=file, software="bench")
+    sim = SimulatedTable(file, lambda: ledger)
+    service = sim.unit.service
+    if service is None:
+        raise RuntimeError(sim.unit.down)
+    for seat in range(1, 7):
+        sim.hands.cover(sensor(seat))
+    sim.pass_ms(1000)
     service.open(FLOOR)
     yield service, ledger
     ledger.close()
@@ -161,7 +133,7 @@ def played_rounds() -> Result:
     script = (chips + "lock\ncount 6\nend\n") * rounds
     start = perf_counter()
     done = subprocess.run(
-        [_feltlink(), "play", "-"], input=script, capture_output=True, text=True, check=True
+        [feltlink(), "play", "-"], input=script, capture_output=True, text=True, check=True
     )
     rate = rounds / (perf_counter() - start)
     refused = done.stdout.count('"ok": false')
@@ -177,7 +149,7 @@ def played_rounds() -> Result:
 def start_time() -> Result:
     """`feltlink rules list` against the bare interpreter."""
     pairs = [
-        (_seconds(sys.executable, "-c", "pass"), _seconds(_feltlink(), "rules", "list"))
+        (_seconds(sys.executable, "-c", "pass"), _seconds(feltlink(), "rules", "list"))
         for _ in range(STARTS)
     ]
     ratio = median(ours for _, ours in pairs) / median(base for base, _ in pairs)
@@ -195,10 +167,6 @@ def _seconds(*words: str) -> float:
     start = perf_counter()
     subprocess.run(words, capture_output=True, check=True)
     return perf_counter() - start
-
-
-def _feltlink() -> str:
-    return str(Path(sys.executable).with_name("feltlink"))
 
 
 if __name__ == "__main__":

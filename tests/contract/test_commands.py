@@ -39,7 +39,7 @@ def damage(path: Path) -> None:
         names = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for (name,) in names:
             db.execute(f"DROP TRIGGER {name}")
-        db.execute("UPDATE row SET payload = replace(payload, '1.00', '9.00') WHERE seq = 4")
+        db.execute("UPDATE row SET payload = replace(payload, '1.00', '9.00') WHERE seq = 6")
 
 
 def test_a_script_is_answered_line_by_line_and_comments_are_not(
@@ -137,13 +137,13 @@ def test_verify_names_the_first_bad_row_and_the_next_start_repairs_it(
     assert main(["ledger", "verify", str(data)]) == 0
     said = capsys.readouterr().out
     assert "the money identity holds" in said
-    assert "meter meter, proven up to row 6: current 10000.10000000, reserve 0.00000000" in said
+    assert "meter meter, proven up to row 8: current 10000.10000000, reserve 0.00000000" in said
     damage(data / "ledger.sqlite")
     assert main(["ledger", "verify", str(data), "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)
-    assert (verdict["ok"], verdict["first_bad"]) == (False, 4)
+    assert (verdict["ok"], verdict["first_bad"]) == (False, 6)
     assert main(["play", script(tmp_path, "show\n"), "-c", config, "--data", str(data)]) == 0
-    assert "was damaged at row 4" in capsys.readouterr().err
+    assert "was damaged at row 6" in capsys.readouterr().err
     assert main(["ledger", "verify", str(data)]) == 0
 
 
@@ -164,10 +164,10 @@ def test_with_both_files_damaged_the_table_does_not_open_and_says_what_to_do(
     assert {path: path.read_bytes() for path in data.rglob("*.sqlite")} == before
     assert main(["ledger", "verify", str(data)]) == 1
     said_of_ledger = capsys.readouterr().out
-    assert "first bad row 4" in said_of_ledger
-    assert "meter meter, proven up to row 3: current 10000.00000000" in said_of_ledger
+    assert "first bad row 6" in said_of_ledger
+    assert "meter meter, proven up to row 5: current 10000.00000000" in said_of_ledger
     assert main(["ledger", "export", str(data)]) == 1
-    assert len(answers(capsys)) == 6
+    assert len(answers(capsys)) == 8
 
 
 def test_output_that_cannot_be_written_is_one_sentence_and_no_traceback() -> None:
@@ -200,7 +200,7 @@ def test_verify_tells_files_of_two_ledgers_and_forks_apart_from_a_lag(
     ours.write_bytes(lagging)
     capsys.readouterr()
     assert main(["ledger", "verify", data]) == 1
-    assert "lacks rows after 6; starting the table adds them" in capsys.readouterr().out
+    assert "lacks rows after 8; starting the table adds them" in capsys.readouterr().out
     ours.write_bytes((tmp_path / "two" / "copy" / "ledger.sqlite").read_bytes())
     assert main(["ledger", "verify", data]) == 1
     assert "files of two different ledgers" in capsys.readouterr().out

@@ -57,7 +57,7 @@ class Twin:
 
     def __init__(self, place: Place, rows: list[Row], world: str) -> None:
         self._ledger = FakeLedger(rows)
-        self._bench = build(self._ledger, place.file, world)
+        self._bench = build(self._ledger, place.file, world, lambda: self._ledger)
         if world == NEW_WORLD and self._bench.phase == Phase.CLOSED:
             self._bench.open_for_script()
         self._folded = 0

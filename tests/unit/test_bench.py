@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from controller.adapters.pack_files import load_map, load_pack
+from controller.config import table_from_toml
 from controller.domain.errors import BadInput
 from controller.domain.table import Phase
 from mock_gpio.bench import _DO
 from mock_gpio.script import _VERBS, Step
-from tests.builders import ONE, Rig, table_file
+from tests.builders import Rig, table_file
 
 
 def shown(rig: Rig) -> Any:
@@ -134,9 +136,9 @@ def test_a_chip_left_over_must_be_lifted_first() -> None:
 def test_the_dealer_collects_the_chips_of_a_proved_round() -> None:
     rig = Rig()
     rig.say("chip 1", "chip 2", "lock", "count 1")
-    assert rig.board.covered() == (1, 2)
+    assert rig.covered() == (1, 2)
     rig.say("strike 2")
-    assert rig.board.covered() == ()
+    assert rig.covered() == ()
     assert rig.bench.phase == "in_play"
 
 
@@ -147,7 +149,7 @@ def test_the_floor_adds_reopens_voids_and_adjusts() -> None:
     assert rig.say("void cards exposed")[0]["phase"] == "open"
     rig.say("chip 1", "lock", "count 3")
     assert rig.say("reopen")[0]["phase"] == "open"
-    assert rig.board.covered() == (1,)
+    assert rig.covered() == (1,)
     answer, table = rig.say("adjust meter current +2.00 Flora Oscar GC-7 wrong display", "show")
     assert answer["ok"] is True
     assert table["ok"] is True
@@ -175,9 +177,9 @@ def test_a_seat_keyed_after_its_turn_is_noted() -> None:
 
 def test_waiting_lets_simulated_time_pass_and_nothing_else() -> None:
     rig = Rig()
-    before = rig.board.now_ms
+    before = rig.sim.now_us
     rig.say("wait 2h")
-    assert rig.board.now_ms == before + 7_200_000
+    assert 7_200_000_000 <= rig.sim.now_us - before <= 7_200_200_000
 
 
 def test_a_blank_line_is_answered_and_does_nothing() -> None:
@@ -208,8 +210,8 @@ def test_what_a_power_cut_leaves_is_the_chips_and_the_time() -> None:
     rig.say("chip 1", "chip 3")
     world = json.loads(rig.bench.world())
     chips = [[1, "1.00"], [3, "1.00"]]
-    assert world == {"chips": chips, "bets": [], "now_ms": rig.board.now_ms}
-    assert rig.board.lying() == [(1, ONE), (3, ONE)]
+    assert world == {"chips": chips, "bets": [], "now_us": rig.sim.now_us}
+    assert [line.seat for line in rig.lying()] == [1, 3]
 
 
 def test_a_script_starts_on_an_open_table() -> None:
@@ -223,3 +225,13 @@ def test_a_script_starts_on_an_open_table() -> None:
 def test_a_step_without_what_its_verb_needs_is_refused(verb: str) -> None:
     with pytest.raises(BadInput, match="missing"):
         _DO[verb](Rig().bench, Step(verb, seats=(1,)))
+
+
+@pytest.mark.parametrize("name", ["header-6", "expander-6"])
+def test_a_script_plays_on_the_wires_of_a_ready_map(name: str) -> None:
+    text = f'[table]\nid = "T01"\n[rules]\npack = "md-uth-a"\n[hardware]\nmap = "{name}"\n'
+    file = table_from_toml(text, where="table.toml", find_pack=load_pack, load_map=load_map)
+    answers = Rig(file).say("chip 1", "chip 6", "lock", "count 2", "win 6 flush", "end")
+    assert [answer["phase"] for answer in answers] == [
+        *["open", "open", "locked", "in_play", "in_play", "open"]
+    ]

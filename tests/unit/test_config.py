@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.adapters.pack_files import load_pack, load_table, pack_ids
+from controller.adapters.pack_files import load_map, load_pack, load_table, pack_ids
 from controller.config import (
     KEYS,
     TableFile,
@@ -68,7 +68,7 @@ reference = "RS-17"
 
 
 def read(document: Document) -> TableFile:
-    return table_from_document(document, where="table.toml", find_pack=load_pack)
+    return table_from_document(document, where="table.toml", find_pack=load_pack, load_map=load_map)
 
 
 def problems_of(document: Document) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def minimal(pack: str, **rules: object) -> Document:
 
 @pytest.mark.requirement(40)
 def test_a_table_file_says_everything_about_a_table_and_its_meter() -> None:
-    table = table_from_toml(SAMPLE, where="table.toml", find_pack=load_pack)
+    table = table_from_toml(SAMPLE, where="table.toml", find_pack=load_pack, load_map=load_map)
     (meter,) = table.settings.meters
     assert (meter.seed, meter.initial) == (parse_money("10000"), parse_money("10000.12345678"))
     assert (meter.rate_ppm, meter.reserve_rate_ppm) == (142_500, 37_000)
@@ -201,7 +201,12 @@ def test_rates_and_reserve_rates_of_all_meters_may_take_the_wager_and_no_more() 
 
 # What somebody puts where in the sample, and what he is told.
 BROKEN: list[tuple[str, Any, str]] = [
-    ("hardware", {}, "hardware: found an unknown key; allowed table, rules, meters, collection"),
+    ("wires", {}, "wires: found an unknown key; allowed table, rules, meters, collection"),
+    ("hardware", {"factory": "gpio"}, "hardware.factory: found"),
+    ("timing", {"bounce_ms": 90}, "timing.bounce_ms: found 90; allowed at most half of settle_ms"),
+    ("displays", {"dealer": {"rotate": 1}}, "displays.dealer.rotate: found 1; allowed 0 or 2"),
+    ("software", {"sha256": "abc"}, "software.sha256: found"),
+    ("house", {"deck_change_hours": 25}, "house.deck_change_hours: found 25"),
     ("table/colour", "red", "table.colour: found an unknown key; allowed id, seats"),
     ("rules/colour", "red", "rules.colour: found an unknown key; allowed pack, edition, wagers"),
     ("meters/meter/colour", "red", "meters.meter.colour: found an unknown key; allowed seed,"),
@@ -271,7 +276,7 @@ def test_all_problems_of_a_table_file_are_told_at_once_even_without_its_pack() -
     document["rules"]["count"] = "guess"
     document["table"]["id"] = ""
     document["meters"]["meter"]["rate"] = "2"
-    document["hardware"] = {}
+    document["wires"] = {}
     assert len(problems_of(document)) == 5
 
 
@@ -359,7 +364,7 @@ def test_the_manual_describes_every_key_and_no_other() -> None:
     for line in (DOCS / "config.md").read_text("utf-8").splitlines():
         if heading := re.fullmatch(r"## (?:\[(.*)\]|.*)", line):
             section = heading[1] or ""
-        elif section and (row := re.match(r"\| `([a-z_]+)` \|", line)):
+        elif section and (row := re.match(r"\| `([a-z0-9_]+)` \|", line)):
             assert all(cell.strip() for cell in line.strip("|").split("|")), line
             described[section] = (*described.get(section, ()), row[1])
     assert {name: sorted(keys) for name, keys in described.items()} == {
@@ -381,5 +386,7 @@ def test_a_table_file_with_mangled_text_is_either_good_or_refused(data: st.DataO
     place = data.draw(st.integers(0, len(SAMPLE)))
     cut = data.draw(st.integers(0, 8))
     mangled = SAMPLE[:place] + data.draw(st.text(max_size=6)) + SAMPLE[place + cut :]
-    problems = refusal(lambda: table_from_toml(mangled, where="table.toml", find_pack=load_pack))
+    problems = refusal(
+        lambda: table_from_toml(mangled, where="table.toml", find_pack=load_pack, load_map=load_map)
+    )
     assert all(problem.startswith("table.toml: ") for problem in problems)

@@ -15,15 +15,14 @@ from controller.domain.errors import Broken, Fault, Refused
 from controller.domain.table import Phase, Wager
 from controller.domain.view import Lamp
 from controller.service import STUCK_AFTER_MS, fold, replay
-from mock_gpio.board import SETTLE_MS
 from tests.builders import (
     DEALER,
     FIVE,
     FLOOR,
-    LABEL,
     ONE,
     QUADS,
     ROYAL,
+    SETTLE_MS,
     STRAIGHT_FLUSH,
     TECHNICIAN,
     Rig,
@@ -43,7 +42,7 @@ def test_the_whole_snapshot_is_in_the_ledger_before_any_lamp_says_accepted() -> 
     rig.lock()
     assert rig.diary == ["head read back", "row: bets_locked", "accepted lamps: 1 4"]
     row = rig.ledger.stored[-1]
-    assert row.time == LABEL
+    assert row.time.startswith("2026-01-01T20:15:0")
     event = wire.decode(row.kind, row.version, row.payload)
     assert isinstance(event, did.BetsLocked)
     assert (event.round, event.wagers) == (1, (Wager(1, ONE), Wager(4, ONE)))
@@ -58,7 +57,7 @@ def test_a_lock_that_cannot_be_written_lights_no_lamp_and_stops_the_table() -> N
     rig.ledger.disk_fault = "the disk is full; call a technician"
     with pytest.raises(Fault, match="the disk is full"):
         rig.lock()
-    assert Lamp.ACCEPTED not in rig.board.lamps.values()
+    assert Lamp.ACCEPTED not in rig.lamps.values()
     assert rig.service.stopped == "the disk is full; call a technician"
     view = rig.service.view()
     assert (view.phase, view.fault) == (Phase.FAULT, "the disk is full; call a technician")
@@ -73,9 +72,9 @@ def test_after_a_power_cut_the_snapshot_is_whole_or_absent_never_in_part() -> No
         rig.chip(seat)
     rig.lock()
     for kept in range(2, len(rig.ledger.stored) + 1):
-        again = Rig(stored=rig.ledger.stored[:kept], lying=rig.board.lying(), opened=False)
+        again = Rig(stored=rig.ledger.stored[:kept], lying=rig.lying(), opened=False)
         seats = [wager.seat for wager in again.table.round.wagers]
-        accepted = [s for s, lamp in again.board.lamps.items() if lamp is Lamp.ACCEPTED]
+        accepted = [s for s, lamp in again.lamps.items() if lamp is Lamp.ACCEPTED]
         assert seats == accepted
         assert seats == ([1, 2, 5] if kept == len(rig.ledger.stored) else [])
 
@@ -146,7 +145,7 @@ def test_the_dealer_lifts_the_chips_and_the_lamps_stay_lit_to_the_end() -> None:
     rig.count(1)
     assert rig.lamp(3) is Lamp.ACCEPTED
     rig.service.end(DEALER)
-    assert {lamp.value for lamp in rig.board.lamps.values()} == {"off"}
+    assert {lamp.value for lamp in rig.lamps.values()} == {"off"}
 
 
 @pytest.mark.requirement(2)
@@ -180,7 +179,7 @@ def test_a_chip_counts_once_it_has_settled_and_not_before() -> None:
     rig.service.end(DEALER)
     rig.lift(1)
     rig.chip(1)
-    assert rig.board.lamps[1] is Lamp.SEEN
+    assert rig.lamps[1] is Lamp.SEEN
 
 
 def test_a_chip_lifted_before_lock_is_taken_back() -> None:
@@ -205,10 +204,10 @@ def test_the_first_chip_to_settle_is_the_wager_of_a_seat_with_two_spots() -> Non
 @pytest.mark.requirement(13, 91)
 def test_a_key_that_does_not_fit_leaves_one_row_and_nothing_else() -> None:
     rig = Rig()
-    before, lamps = rig.table, dict(rig.board.lamps)
+    before, lamps = rig.table, dict(rig.lamps)
     with pytest.raises(Refused, match="WIN does not fit: betting is open; press LOCK first"):
         rig.service.ask(ask.KeyWin(DEALER, 1, ROYAL))
-    assert (rig.table, rig.board.lamps) == (before, lamps)
+    assert (rig.table, rig.lamps) == (before, lamps)
     row = rig.ledger.stored[-1]
     event = wire.decode(row.kind, row.version, row.payload)
     assert isinstance(event, did.InputRefused)
@@ -222,11 +221,11 @@ def test_a_chip_left_from_before_end_must_be_seen_empty_once() -> None:
     rig.count(1)
     rig.service.end(DEALER)
     assert rig.table.must_clear == (2,)
-    assert rig.lamp(2) is Lamp.OFF
+    assert rig.lamp(2) is Lamp.ATTENTION
     rig.lift(2)
     assert not rig.table.must_clear
     rig.chip(2)
-    assert rig.board.lamps[2] is Lamp.SEEN
+    assert rig.lamps[2] is Lamp.SEEN
 
 
 def test_a_sensor_covered_too_long_goes_out_of_service_once() -> None:
@@ -235,7 +234,7 @@ def test_a_sensor_covered_too_long_goes_out_of_service_once() -> None:
     rig.lock()
     rig.count(1)
     rig.service.end(DEALER)
-    rig.wait(STUCK_AFTER_MS - SETTLE_MS - 1)
+    rig.wait(STUCK_AFTER_MS - 1)
     assert rig.table.out_of_service == ()
     rig.wait(1)
     assert 2 in rig.table.out_of_service
@@ -300,7 +299,7 @@ def test_the_row_of_a_win_tells_date_time_table_level_people_and_amounts() -> No
     rig.service.ask(ask.KeyWin(DEALER, 2, STRAIGHT_FLUSH))
     rig.service.ask(ask.ValidateWin(FLOOR))
     row = rig.ledger.stored[-1]
-    assert row.time == "2026-01-01T20:15:00.000Z"
+    assert row.time.startswith("2026-01-01T20:15:0")
     assert json.loads(row.payload)["win"] == {
         "table": "P4-T11",
         "seat": 2,
@@ -313,6 +312,7 @@ def test_the_row_of_a_win_tells_date_time_table_level_people_and_amounts() -> No
         "amount": "1000.05000000",
         "keyed_by": "Dana",
         "validated_by": "Flora",
+        "round": 1,
     }
 
 
@@ -325,7 +325,7 @@ def test_a_restarted_table_is_where_the_last_row_left_it() -> None:
     rig.service.ask(ask.KeyWin(DEALER, 1, ROYAL))
     again = rig.restarted()
     assert again.table == rig.table
-    assert again.board.lamps == rig.board.lamps
+    assert again.lamps == rig.lamps
     assert again.ledger.stored[-1].boot == 2
     assert replay(again.ledger) == again.table
 
@@ -337,7 +337,8 @@ def test_a_changed_table_file_takes_effect_at_a_start_of_a_closed_table_with_app
     new = table_file(meters={"meter": {"rate": "0.1"}}, approval=approval)
     again = rig.restarted(new)
     row = again.ledger.stored[-1]
-    assert (row.kind, row.time) == ("settings_changed", LABEL)
+    assert row.kind == "settings_changed"
+    assert row.time.startswith("2026-01-01T20:15:0")
     event = wire.decode(row.kind, row.version, row.payload)
     assert isinstance(event, did.SettingsChanged)
     assert (event.by.name, event.reference) == ("Tess", "GC-2026-114")
@@ -345,7 +346,7 @@ def test_a_changed_table_file_takes_effect_at_a_start_of_a_closed_table_with_app
     assert again.table.settings == new.settings
 
 
-@pytest.mark.requirement(47, 48)
+@pytest.mark.requirement(47, 48, 77)
 @pytest.mark.parametrize("opened", [True, False])
 def test_a_changed_table_file_without_approval_or_with_an_open_table_stops_the_start(
     *, opened: bool
